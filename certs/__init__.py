@@ -1,0 +1,1 @@
+"""Making, checking and rotating the certificates that the webhook serves with."""

@@ -1,0 +1,3 @@
+"""The `interp` command."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Scripts that say what a custom resource needs: the nouns, the engines, the sandbox and the catalog."""

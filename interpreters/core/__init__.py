@@ -1,0 +1,1 @@
+"""The nouns and rules of resource interpretation. Pure: no sockets, files, clock or logging."""

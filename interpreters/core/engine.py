@@ -1,0 +1,61 @@
+"""What a script language must offer: the contract between the sandbox worker and the Lua and Starlark engines.
+
+Everything crosses as JSON text. Engines turn arguments into their own values and returned values back into JSON, and
+keep untouched values exact (big integers, `{}` versus `[]`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+MIB = 1024 * 1024
+
+
+class Script(Struct, frozen=True):
+    """A script's text and the name that its errors carry."""
+
+    name: str
+    language: str  # "lua" or "starlark"
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """Identity by content: what compiled code is cached under and what quarantine forbids."""
+        return hashlib.sha256(f"{self.language}\0{self.text}".encode(errors="surrogatepass")).hexdigest()
+
+
+class Limits(Struct, frozen=True):
+    """How much one call may use. The engine enforces what it can with a good message; the worker's kill is the guarantee."""
+
+    seconds: float = 1.0
+    memory: int = 64 * MIB
+    input: int = 8 * MIB
+    output: int = 4 * MIB
+    depth: int = 200
+    printed: int = 64 * 1024
+
+
+class Outcome(Struct, frozen=True):
+    """What a function returned: the JSON text of each value (missing ones are `null`), and what it printed."""
+
+    values: tuple[bytes, ...]
+    printed: str = ""
+
+
+class Engine(Protocol):
+    """Lives in a worker process, one at a time, single-threaded. Raises `ScriptError` and its subclasses only."""
+
+    def functions(self, script: Script, limits: Limits) -> frozenset[str]:
+        """Compile and load the script; the names of the global functions it defines."""
+        ...
+
+    def call(
+        self, script: Script, function: str, arguments: Sequence[bytes], limits: Limits, *, reads_only: bool = False
+    ) -> Outcome:
+        """Call one function with fresh globals. `reads_only`: the result is not the object itself, so parts that the
+        script never looks at need not be decoded."""
+        ...

@@ -1,0 +1,49 @@
+"""What an object is: its group, version and kind, and how that is spelled in folders, objects and messages."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from interpreters.core.errors import RequestError
+
+
+class GroupVersionKind(NamedTuple):
+    """`apps/v1 Deployment`. The core group is the empty text, and `core` in folder names."""
+
+    group: str
+    version: str
+    kind: str
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def folder(self) -> str:
+        """`<group>/<version>/<Kind>`, where a script for this kind lives."""
+        return f"{self.group or 'core'}/{self.version}/{self.kind}"
+
+    def __str__(self) -> str:
+        return f"{self.api_version} {self.kind}"
+
+    @classmethod
+    def parse(cls, api_version: str, kind: str) -> GroupVersionKind:
+        group, slash, version = api_version.rpartition("/")
+        return cls(group if slash else "", version, kind)
+
+    @classmethod
+    def from_folder(cls, folder: str) -> GroupVersionKind:
+        """Read `<group>/<version>/<Kind>`; raises ValueError when there are not three parts."""
+        group, version, kind = folder.strip("/").split("/")
+        return cls("" if group == "core" else group, version, kind)
+
+    @classmethod
+    def of(cls, obj: dict[str, Any]) -> GroupVersionKind:
+        """Read `apiVersion` and `kind` of a Kubernetes object."""
+        for field in ("apiVersion", "kind"):
+            if not isinstance(obj.get(field), str) or not obj[field]:
+                raise RequestError(f"object.{field}: expected a text such as {_EXAMPLE[field]}, got {obj.get(field)!r}")
+        return cls.parse(obj["apiVersion"], obj["kind"])
+
+
+_EXAMPLE = {"apiVersion": '"apps/v1"', "kind": '"Deployment"'}

@@ -1,0 +1,1 @@
+"""The Lua engine and the bundled Lua scripts."""

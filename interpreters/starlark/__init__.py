@@ -1,0 +1,1 @@
+"""The Starlark engine and the bundled Starlark scripts."""

@@ -1,0 +1,1 @@
+"""The HTTPS service that Karmada and auditors call."""
