@@ -29,7 +29,7 @@ class Script(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """How much one call may use. The engine enforces what it can with a good message; the worker's kill is the guarantee."""
+    """How much one call may use. Engines enforce what they can with a good message; the worker's kill is the guarantee."""
 
     seconds: float = 1.0
     memory: int = 64 * MIB
