@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup serve test check format bench soak conformance clean
+.PHONY: help setup serve test check format bench soak conformance clean proto
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -36,6 +36,13 @@ format: $(READY)  ## let ruff rewrite the sources
 
 bench: $(READY)  ## figures against the budgets of docs/design.md
 	$(BIN)/python -m benchmarks
+
+PROTO_TOOLS := grpcio-tools==1.66.2 setuptools  # the oldest generator whose output every supported protobuf accepts
+proto:  ## estimator/pb/*_pb2* from the .proto files, with a generator of its own
+	$(PYTHON) -m venv build/proto
+	build/proto/bin/python -m pip install --quiet --disable-pip-version-check $(PROTO_TOOLS)
+	build/proto/bin/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. estimator/pb/*.proto
+	build/proto/bin/python -m grpc_tools.protoc -I. --grpc_python_out=. estimator/pb/service.proto estimator/pb/multicomponent.proto
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache dist build
