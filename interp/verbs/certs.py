@@ -1,0 +1,111 @@
+"""`interp certs`: make, check and rotate the certificates that the webhook serves with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from certs.folder import Folder
+
+
+def _common(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Where the certificates live and what the server is called: the same three ways for every subcommand."""
+    options = (
+        click.option("--dir", "folder", type=click.Path(path_type=Path), default="certs/dev", show_default=True,
+                     help="The folder with ca.crt, ca.key, tls.crt and tls.key."),
+        click.option("--url", "urls", multiple=True, help="A URL that the webhook is reached by."),
+        click.option("--service", "services", multiple=True, metavar="NS/NAME", help="A Service in front of it."),
+        click.option("--name", "names", multiple=True, help="Any other host name or address."),
+    )  # fmt: skip
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.group(name="certs", help="Make, check and rotate the webhook's certificates.")
+def command() -> None:
+    pass
+
+
+@command.command()
+@_common
+@click.option("--days", type=click.IntRange(1, 3650), default=397, show_default=True)
+@click.option("--force", is_flag=True, help="Throw away the keys that are there.")
+def make(*, folder: Path, urls: tuple[str, ...], services: tuple[str, ...], names: tuple[str, ...], days: int,
+         force: bool) -> None:  # fmt: skip
+    """A certificate authority and a server certificate."""
+    from certs.folder import make_folder
+
+    wanted = _names(urls, services, names) or ["localhost", "127.0.0.1", "::1"]
+    _say(folder, make_folder(folder, wanted, days=days, force=force))
+
+
+@command.command()
+@_common
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text")
+@click.pass_context
+def check(context: click.Context, *, folder: Path, urls: tuple[str, ...], services: tuple[str, ...],
+          names: tuple[str, ...], output: str) -> None:  # fmt: skip
+    """Names, dates, trust, key and file modes; exits 1 when something is wrong."""
+    from certs.check import check_folder
+
+    findings = check_folder(folder, _names(urls, services, names))
+    if output == "json":
+        shown = [{"level": f.level, "subject": f.subject, "message": f.message, "fix": f.fix} for f in findings]
+        click.echo(json.dumps({"folder": str(folder), "findings": shown}, indent=2))
+    else:
+        for finding in findings:
+            click.echo(f"{finding.level:8}{finding.subject}: {finding.message}")
+            if finding.fix:
+                click.echo(f"        → {finding.fix}")
+    context.exit(1 if any(finding.level == "error" for finding in findings) else 0)
+
+
+@command.command()
+@_common
+@click.option("--days", type=click.IntRange(1, 3650), default=397, show_default=True)
+@click.option("--ca", "authority", is_flag=True, help="A new authority too; the old one stays trusted.")
+@click.option("--retire", is_flag=True, help="End of a --ca rotation: stop trusting the old authorities.")
+def rotate(*, folder: Path, urls: tuple[str, ...], services: tuple[str, ...], names: tuple[str, ...], days: int,
+           authority: bool, retire: bool) -> None:  # fmt: skip
+    """A new server certificate; a running webhook picks it up by itself."""
+    from certs.folder import read_folder, renew_authority, renew_server, retire_authorities, write_folder
+
+    if authority and retire:
+        raise click.UsageError("--ca begins a rotation of the authority and --retire ends it: one at a time")
+    wanted = _names(urls, services, names) or None
+    now = read_folder(folder)
+    if retire:
+        after = retire_authorities(now)
+    else:
+        after = (renew_authority if authority else renew_server)(now, wanted, days=days)
+    write_folder(folder, after)
+    _say(folder, after)
+    if authority:
+        click.echo(
+            "clients with the old ca.crt still accept the server; register again with the new ca.crt,"
+            " then run `interp certs rotate --retire`"
+        )
+
+
+def _names(urls: tuple[str, ...], services: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
+    from certs.authority import service_names, url_names
+
+    found = [name for url in urls for name in url_names(url)]
+    found += [name for service in services for name in service_names(service)]
+    return [*found, *names]
+
+
+def _say(path: Path, folder: Folder) -> None:
+    from certs.authority import names_of
+
+    certificate = folder.server.certificate
+    click.echo(
+        f"{path}/tls.crt: for {', '.join(names_of(certificate))}, until {certificate.not_valid_after_utc:%Y-%m-%d}"
+    )
+    click.echo(f"{path}/ca.crt: {len(folder.trusted)} trusted, until {folder.trusted[0].not_valid_after_utc:%Y-%m-%d}")
