@@ -29,7 +29,7 @@ class Script(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """How much one call may use. Engines enforce what they can with a good message; the worker's kill is the guarantee."""
+    """How much one call may use. Engines word what they can; the worker's kill is the guarantee."""
 
     seconds: float = 1.0
     memory: int = 64 * MIB
@@ -40,10 +40,13 @@ class Limits(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What a function returned: the JSON text of each value (missing ones are `null`), and what it printed."""
+    """What a function returned: the JSON text of each value (missing ones are `null`), what it printed, how long it
+    took and how many bytes it needed at most, as far as the engine or the worker can tell."""
 
     values: tuple[bytes, ...]
     printed: str = ""
+    seconds: float = 0.0
+    memory: int = 0
 
 
 class Engine(Protocol):
