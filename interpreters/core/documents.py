@@ -1,11 +1,12 @@
 """YAML and JSON text as Kubernetes reads it: several documents, `List` objects, and YAML's surprises settled.
 
-Timestamps and `22:22` stay text, `1e3` is a number, `y` and `on` are true, keys are text, a duplicate key is an error, and
-aliases may not blow a small text up into a huge object.
+Timestamps and `22:22` stay text, `1e3` is a number, `y` and `on` are true, keys are text, a duplicate key is an error,
+and aliases may not blow a small text up into a huge object.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Final
 
@@ -17,7 +18,8 @@ from interpreters.core.errors import DocumentError
 Document = dict[str, Any]
 
 _LARGEST_EXPANSION: Final = 5_000_000  # values a document may hold once its aliases are written out
-_DEEPEST: Final = 500
+_DEEPEST: Final = 300
+_DEEP_LINE: Final = re.compile(rf"^[ ?:-]{{{_DEEPEST // 2},}}", re.MULTILINE)
 
 try:
     _FastestLoader: Any = yaml.CSafeLoader
@@ -67,19 +69,25 @@ def _whole_number(loader: Any, node: Any) -> int:
 
 
 def _fraction(loader: Any, node: Any) -> float | int:
-    number = float(loader.construct_scalar(node).replace("_", ""))
-    if number in (float("inf"), float("-inf")) or number != number:
+    text = loader.construct_scalar(node).replace("_", "")
+    number = math.inf if "n" in text.lower() else float(text)
+    if not math.isfinite(number):
         raise yaml.MarkedYAMLError(problem="infinity and NaN do not exist in JSON", problem_mark=node.start_mark)
-    # 1e3 is the integer 1000 to Kubernetes; 2.0 stays what it is.
-    is_exponent = number == int(number) and abs(number) < 2**63 and "." not in node.value
-    return int(number) if is_exponent else number
+    # 1e3 and 08 are whole numbers to Kubernetes; 2.0 stays what it is.
+    is_whole = ("." not in node.value or "e" in node.value.lower()) and number.is_integer() and abs(number) < 2**63
+    return int(number) if is_whole else number
 
+
+_FLOAT: Final = (
+    r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)  # fmt: skip
 
 for _tag, _first, _pattern in (
     ("null", "~nN\0", r"~|null|Null|NULL|"),
     ("bool", "yYnNtTfFoO", r"y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"),
     ("int", "-+0123456789", r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|0|[1-9][0-9_]*)"),
-    ("float", "-+.0123456789", r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"),
+    ("float", "-+.0123456789", _FLOAT),
     ("merge", "<", r"<<"),
 ):  # fmt: skip
     _KubernetesLoader.add_implicit_resolver(
@@ -90,6 +98,7 @@ _KubernetesLoader.add_constructor("tag:yaml.org,2002:float", _fraction)
 _KubernetesLoader.add_constructor(
     "tag:yaml.org,2002:bool", lambda loader, node: loader.construct_scalar(node).lower() in ("y", "yes", "true", "on")
 )
+_KubernetesLoader.add_constructor("tag:yaml.org,2002:merge", lambda loader, node: loader.construct_scalar(node))
 
 
 def load_documents(text: str | bytes, where: str = "") -> list[Document]:
@@ -114,7 +123,8 @@ def load_values(text: str | bytes, where: str = "") -> list[Any]:
         except (msgspec.DecodeError, RecursionError):
             pass  # YAML's flow style starts alike, and the YAML reader's message has a line number
     try:
-        documents = [document for document in yaml.load_all(text, _KubernetesLoader) if document is not None]  # noqa: S506
+        _refuse_depth(text, where)
+        documents = [document for document in yaml.load_all(text, _KubernetesLoader) if document is not None]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         position = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
@@ -143,6 +153,23 @@ def _items(document: Any, where: str) -> list[Document]:
 def _with(defaults: Document, element: Any) -> Any:
     """A typed list (`DeploymentList`) leaves apiVersion and kind out of its items."""
     return defaults | element if isinstance(element, dict) else element
+
+
+def _refuse_depth(text: str, where: str) -> None:
+    """libyaml recurses once per level and would overrun the stack, so depth is checked on the flat stream of events.
+
+    Most texts cannot be deep: nesting needs a bracket or leads a line with one more blank, dash or question mark.
+    """
+    if text.count("[") + text.count("{") < _DEEPEST and not _DEEP_LINE.search(text):
+        return
+    depth = 0
+    for event in yaml.parse(text, _FastestLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _DEEPEST:
+                raise DocumentError(where, f"nested deeper than {_DEEPEST}")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
 
 
 def _refuse_expansion(document: Any, where: str) -> None:

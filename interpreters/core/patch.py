@@ -31,8 +31,8 @@ def _diff(old: Any, new: Any, path: str, patch: Patch) -> None:
 
 
 def _diff_objects(old: dict[str, Any], new: dict[str, Any], path: str, patch: Patch) -> None:
-    for key in old:
-        if old[key] is not None and key not in new:
+    for key, value in old.items():
+        if value is not None and key not in new:
             patch.append({"op": "remove", "path": f"{path}/{_escape(key)}"})
     for key, value in new.items():
         if key in old:
