@@ -1,0 +1,38 @@
+"""Resource amounts as the Kubernetes scheduler counts them: whole numbers, cpu in thousandths, all else in units.
+
+Both are rounded up, so a request of `0.1m` of cpu counts as one thousandth. Python integers carry them, so no amount is
+too large. An amount below zero is no claim on anything and counts as zero, wherever it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from interpreters.core.quantity import Format, Quantity
+
+Amounts = dict[str, int]
+
+CPU: Final = "cpu"
+PODS: Final = "pods"
+
+_BINARY_NAMES: Final = ("memory", "ephemeral-storage")
+
+
+def scheduler_amount(resource: str, quantity: Quantity) -> int:
+    """The whole number that stands for a quantity of the resource, never below zero."""
+    amount = quantity.milli_value if resource == CPU else quantity.value
+    return max(amount, 0)
+
+
+def scheduler_amounts(texts: Mapping[str, str | int | float] | None) -> Amounts:
+    """A resource list, as an object spells it, in scheduler units. Raises `QuantityError`."""
+    return {name: scheduler_amount(name, Quantity.parse(text)) for name, text in (texts or {}).items()}
+
+
+def spelled(resource: str, amount: int) -> str:
+    """The amount as people write it: `1500m`, `12Gi`, `3`."""
+    if resource == CPU:
+        return str(Quantity.milli(amount))
+    binary = resource in _BINARY_NAMES or resource.startswith("hugepages-")
+    return str(Quantity.of(amount, Format.BINARY if binary else Format.DECIMAL))
