@@ -1,0 +1,63 @@
+"""Resource amounts as plain whole numbers of nano-units, for sums over very many bindings.
+
+`Quantity` is the noun for one amount; a sum over a million bindings would build millions of them, so accounting adds
+integers and makes a `Quantity` again only where a person reads the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from interpreters.core.quantity import NANO, Format, Quantity
+
+Amounts = dict[str, int]  # resource name to nano-units
+
+_BYTES: Final = ("memory", "ephemeral-storage", "storage", "hugepages-")
+
+
+def counts_bytes(resource: str) -> bool:
+    """Whether the resource is measured in bytes (`memory`, `requests.memory`, `hugepages-2Mi`, …)."""
+    return resource.rpartition(".")[2].startswith(_BYTES) or resource.startswith(_BYTES)
+
+
+def parse_amounts(texts: Mapping[str, str | int | float]) -> Amounts:
+    """`{"cpu": "500m"}` as nano-units. Raises `QuantityError`."""
+    return {resource: Quantity.parse(text).nano for resource, text in texts.items()}
+
+
+def add(total: Amounts, more: Mapping[str, int], times: int = 1) -> None:
+    """Add `more`, `times` over, into `total`."""
+    for resource, nano in more.items():
+        total[resource] = total.get(resource, 0) + nano * times
+
+
+def total_of(parts: Iterable[Mapping[str, int]]) -> Amounts:
+    total: Amounts = {}
+    for part in parts:
+        add(total, part)
+    return total
+
+
+def larger(one: Mapping[str, int], other: Mapping[str, int]) -> Amounts:
+    """Per resource, the larger of two."""
+    return {resource: max(one.get(resource, 0), other.get(resource, 0)) for resource in {**one, **other}}
+
+
+def without_zeros(amounts: Mapping[str, int]) -> Amounts:
+    return {resource: nano for resource, nano in amounts.items() if nano}
+
+
+def quantity(resource: str, nano: int) -> Quantity:
+    """The amount as Kubernetes would spell it: bytes with binary suffixes, all else with decimal ones."""
+    return Quantity(nano, Format.BINARY if counts_bytes(resource) else Format.DECIMAL)
+
+
+def texts(amounts: Mapping[str, int]) -> dict[str, str]:
+    """Amounts as canonical text, sorted by resource so that the same amounts give the same bytes."""
+    return {resource: str(quantity(resource, amounts[resource])) for resource in sorted(amounts)}
+
+
+def has_fraction_of_a_byte(resource: str, text: str | int | float) -> bool:
+    """`memory: 2048m` is 2.048 bytes: valid, and never meant."""
+    return counts_bytes(resource) and Quantity.parse(text).nano % NANO != 0

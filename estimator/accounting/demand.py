@@ -1,0 +1,170 @@
+"""What a workload asks for and where it was sent: the part of a binding that accounting reads, decoded leanly.
+
+These structs are narrower than the nouns of a reply on purpose: an audit decodes a million bindings, and every field
+left out here is one that msgspec skips instead of building. They ignore the garbage collector's bookkeeping
+(`gc=False`) because they can never form cycles.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.requirements import Component, ComponentRequirements
+
+
+class Lean(Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
+    """Base: camelCase on the wire, empty fields left out."""
+
+
+class PodRequest(Lean, frozen=True, gc=False):
+    """What one pod requests."""
+
+    resource_request: dict[str, str | int | float] = {}
+    priority_class_name: str = ""
+
+
+class Part(Lean, frozen=True, gc=False):
+    """A component as accounting sees it."""
+
+    name: str = ""
+    replicas: int = 0
+    replica_requirements: PodRequest | None = None
+
+    @property
+    def request(self) -> dict[str, str | int | float]:
+        return self.replica_requirements.resource_request if self.replica_requirements else {}
+
+    @property
+    def priority_class(self) -> str:
+        return self.replica_requirements.priority_class_name if self.replica_requirements else ""
+
+
+class PartTarget(Lean, frozen=True, gc=False):
+    """How many replicas of one component a cluster got."""
+
+    name: str
+    replicas: int = 0
+
+
+class Target(Lean, frozen=True, gc=False):
+    """A cluster the workload was scheduled to."""
+
+    name: str
+    replicas: int = 0
+    components: list[PartTarget] = []
+
+
+class Demand(Lean, frozen=True, gc=False):
+    """Components (or, without them, replicas of one pod template) and the clusters they were sent to."""
+
+    components: list[Part] | None = None
+    replicas: int = 0
+    replica_requirements: PodRequest | None = None
+    clusters: list[Target] | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        """The components; a workload known only by its replicas has one, named `main` as in a binding."""
+        if self.components:
+            return self.components
+        if self.replicas or self.replica_requirements:
+            return [Part("main", self.replicas, self.replica_requirements)]
+        return []
+
+    @property
+    def targets(self) -> list[Target]:
+        return self.clusters or []
+
+
+class ResourceReference(Lean, frozen=True, gc=False):
+    """Which object a binding binds."""
+
+    api_version: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class SpreadConstraint(Lean, frozen=True, gc=False):
+    spread_by_field: str = ""
+    max_groups: int = 0
+
+
+class ClusterNames(Lean, frozen=True, gc=False):
+    cluster_names: list[str] | None = None
+
+
+class PlacementRule(Lean, frozen=True, gc=False):
+    """The part of a placement that says how many clusters, and which by name."""
+
+    spread_constraints: list[SpreadConstraint] | None = None
+    cluster_affinity: ClusterNames | None = None
+
+
+class BindingSpec(Demand, frozen=True, gc=False):
+    resource: ResourceReference = ResourceReference()
+    placement: PlacementRule | None = None
+
+
+class Metadata(Lean, frozen=True, gc=False):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+
+
+class Binding(Lean, frozen=True, gc=False):
+    """A ResourceBinding or ClusterResourceBinding, as far as accounting reads it."""
+
+    kind: str = ""
+    metadata: Metadata = Metadata()
+    spec: BindingSpec = BindingSpec()
+
+    @property
+    def workload(self) -> WorkloadKey:
+        resource = self.spec.resource
+        group = GroupVersionKind.parse(resource.api_version, resource.kind).group
+        namespace = resource.namespace or self.metadata.namespace
+        return WorkloadKey(group, resource.kind, namespace, resource.name or self.metadata.name)
+
+
+class WorkloadKey(NamedTuple):
+    """Who is charged. The version is left out: the same object may be read as `v1` and as `v1beta1`."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.group} {self.place}" if self.group else f"{self.kind} {self.place}"
+
+    @property
+    def place(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+    @classmethod
+    def of(cls, obj: dict[str, Any]) -> WorkloadKey:
+        """The key of a Kubernetes object. Raises `RequestError` when it does not say what it is."""
+        gvk = GroupVersionKind.of(obj)
+        metadata = obj.get("metadata") or {}
+        return cls(gvk.group, gvk.kind, str(metadata.get("namespace") or ""), str(metadata.get("name") or ""))
+
+
+def demand_of(components: list[Component]) -> Demand:
+    """The demand of a workload that was interpreted and not scheduled yet."""
+    return Demand(components=[_part(component) for component in components])
+
+
+def _part(component: Component) -> Part:
+    needs: ComponentRequirements | None = component.replica_requirements
+    request = PodRequest(dict(needs.resource_request), needs.priority_class_name) if needs else None
+    return Part(component.name, component.replicas, request)
+
+
+binding_decoder: msgspec.json.Decoder[Binding] = msgspec.json.Decoder(Binding)
+demand_decoder: msgspec.json.Decoder[Demand] = msgspec.json.Decoder(Demand)

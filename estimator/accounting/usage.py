@@ -1,0 +1,108 @@
+"""How much a workload uses: by the rule of a binding, per cluster, per component, and by the older rule beside it.
+
+With components, every target cluster runs one whole set; without, the target clusters share out replicas of one pod
+template. Before a binding names clusters it uses nothing, and the ledger charges one set for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from estimator.accounting.amounts import Amounts, add, parse_amounts, without_zeros
+from estimator.accounting.demand import Demand, Part, binding_decoder
+from interpreters.core.quantity import NANO, Quantity
+
+PODS = "pods"
+
+
+class Share(NamedTuple):
+    """What one component uses in total, and how many pods that is."""
+
+    part: Part
+    pods: int
+    amounts: Amounts
+
+
+def times_placed(demand: Demand) -> int:
+    """How often the whole set runs: once per target cluster."""
+    return len(demand.targets)
+
+
+def shares(demand: Demand, *, unscheduled_sets: int = 0) -> Iterator[Share]:
+    """Each component with what it uses over all clusters. `unscheduled_sets` counts while no cluster is named."""
+    targets = demand.targets
+    if demand.components:
+        sets = len(targets) or unscheduled_sets
+        for part in demand.components:
+            pods = part.replicas * sets
+            yield Share(part, pods, _scaled(part, pods))
+        return
+    for part in demand.parts:
+        pods = sum(target.replicas for target in targets) if targets else part.replicas * unscheduled_sets
+        yield Share(part, pods, _scaled(part, pods))
+
+
+def usage(demand: Demand, *, unscheduled_sets: int = 0) -> Amounts:
+    """What the demand uses, per resource. Raises `QuantityError`."""
+    total: Amounts = {}
+    for share in shares(demand, unscheduled_sets=unscheduled_sets):
+        add(total, share.amounts)
+    return without_zeros(total)
+
+
+def pods_of(demand: Demand, *, unscheduled_sets: int = 0) -> int:
+    return sum(share.pods for share in shares(demand, unscheduled_sets=unscheduled_sets))
+
+
+def counted_usage(demand: Demand, *, unscheduled_sets: int = 0) -> Amounts:
+    """Usage with the number of pods beside the resources, as quotas with a `pods` key count it."""
+    total: Amounts = {}
+    pods = 0
+    for share in shares(demand, unscheduled_sets=unscheduled_sets):
+        add(total, share.amounts)
+        pods += share.pods
+    total[PODS] = pods * NANO
+    return without_zeros(total)
+
+
+def usage_by_cluster(demand: Demand) -> dict[str, Amounts]:
+    """What each target cluster runs, pods included. Summed over the clusters it is `counted_usage`."""
+    answer: dict[str, Amounts] = {}
+    for target in demand.targets:
+        total = answer.setdefault(target.name, {})
+        for part in demand.parts:
+            pods = part.replicas if demand.components else target.replicas
+            add(total, _scaled(part, pods))
+            add(total, {PODS: pods * NANO})
+    return {cluster: without_zeros(amounts) for cluster, amounts in answer.items()}
+
+
+def legacy_usage(demand: Demand, *, unscheduled_sets: int = 0) -> Amounts:
+    """The older accounting: every pod is charged as the largest one. Never less than `usage`."""
+    largest: Amounts = {}
+    pods = 0
+    for share in shares(demand, unscheduled_sets=unscheduled_sets):
+        if not share.pods:
+            continue
+        pods += share.pods
+        for resource, nano in parse_amounts(share.part.request).items():
+            largest[resource] = max(largest.get(resource, 0), nano)
+    return without_zeros({resource: nano * pods for resource, nano in largest.items()})
+
+
+def binding_usage(binding: dict[str, Any]) -> dict[str, Quantity]:
+    """What a ResourceBinding uses by Karmada's rule, in Karmada's spelling. Raises `QuantityError`."""
+    demand = binding_decoder.decode(msgspec.json.encode(binding)).spec
+    total: dict[str, Quantity] = {}
+    for share in shares(demand):
+        for resource, text in share.part.request.items():
+            amount = Quantity.parse(text) * share.pods
+            total[resource] = total[resource] + amount if resource in total else amount
+    return {resource: amount for resource, amount in total.items() if amount}
+
+
+def _scaled(part: Part, pods: int) -> Amounts:
+    return {resource: nano * pods for resource, nano in parse_amounts(part.request).items()} if pods else {}

@@ -1,0 +1,1 @@
+"""Where a workload may go: bindings, cluster affinities and scheduling groups."""
