@@ -78,7 +78,11 @@ class ClusterState:
         if not node or (pod.get("status") or {}).get("phase") in _TERMINATED:
             self.remove_pod(namespace, name)
             return
-        amounts = self._amounts(spec)
+        self.place_pod(namespace, name, node, self._amounts(spec))
+
+    def place_pod(self, namespace: str, name: str, node: str, amounts: PodAmounts) -> None:
+        """Take in a pod of which only the node and the requests, in scheduler units by resource name, are known."""
+        amounts = self._interned.setdefault(amounts, amounts)
         key = f"{namespace}/{name}"
         old = self._pods.get(key)
         if old is not None:
@@ -100,10 +104,12 @@ class ClusterState:
 
     def upsert_quota(self, quota: Mapping[str, Any] | Quota) -> None:
         new = quota if isinstance(quota, Quota) else Quota.of(quota)
-        self._quotas.setdefault(new.namespace, {})[new.name] = new
+        self._quotas[new.namespace] = {**self._quotas.get(new.namespace, {}), new.name: new}
 
     def remove_quota(self, namespace: str, name: str) -> None:
-        self._quotas.get(namespace, {}).pop(name, None)
+        kept = {key: quota for key, quota in self._quotas.pop(namespace, {}).items() if key != name}
+        if kept:
+            self._quotas[namespace] = kept
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -135,6 +141,16 @@ class ClusterState:
             self._free = self._free.with_rows(self._roster, rows)
         self._stale.clear()
         return self._free
+
+    def still(self) -> ClusterState:
+        """The same cluster for an estimate in another thread: later changes do not touch it, and it is not changed.
+
+        It costs a look at the changed nodes, nothing per pod; the pods themselves are shared and only counted.
+        """
+        copy = ClusterState()
+        copy._free, copy._roster = self.view(), self._roster
+        copy._nodes, copy._quotas, copy._pods = dict(self._nodes), dict(self._quotas), self._pods
+        return copy
 
     # -- bookkeeping -------------------------------------------------------------------------------------------------
 
