@@ -1,0 +1,178 @@
+"""Talking to one API server: pages of a list, a stream of watch events, single objects. No state but the connection."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+import aiohttp
+
+from estimator.snapshot.credentials import Grant
+from estimator.snapshot.kubeconfig import Access
+from interpreters.core.errors import InputError, InterpError
+
+_CONNECT_SECONDS: Final = 10.0
+_ANSWER_SECONDS: Final = 60.0
+_USER_AGENT: Final = "interp-estimator"
+
+
+class ApiError(InterpError):
+    """The API server refused. `status` is the HTTP code, `retry_after` its advice in seconds."""
+
+    def __init__(self, status: int, message: str, retry_after: float = 0.0) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+
+    @property
+    def is_gone(self) -> bool:
+        """The resource version or the continue token is too old: list again."""
+        return self.status == 410
+
+
+@dataclass(slots=True)
+class Throttle:
+    """A token bucket: `rate` requests a second on average, `burst` at once (the `--kube-api-qps` flags)."""
+
+    rate: float = 20.0
+    burst: int = 30
+    _tokens: float = field(init=False)
+    _filled_at: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self._tokens = float(self.burst)
+
+    async def wait(self) -> None:
+        now = time.monotonic()
+        self._tokens = min(self.burst, self._tokens + (now - self._filled_at) * self.rate)
+        self._filled_at = now
+        self._tokens -= 1
+        if self._tokens < 0:
+            await asyncio.sleep(-self._tokens / self.rate)
+
+
+class ApiServer:
+    """An API server that can be asked. Use as an async context manager."""
+
+    def __init__(self, access: Access, throttle: Throttle | None = None) -> None:
+        self._access = access
+        self._throttle = throttle or Throttle()
+        self._session: aiohttp.ClientSession | None = None
+        self._tls: tuple[tuple[bytes, bytes, bytes], ssl.SSLContext] | None = None
+
+    @property
+    def address(self) -> str:
+        return self._access.server
+
+    async def __aenter__(self) -> ApiServer:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, enable_cleanup_closed=False),
+            headers={"User-Agent": _USER_AGENT, "Accept": "application/json"},
+            auto_decompress=True,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def get(self, path: str, query: Mapping[str, str] | None = None) -> bytes:
+        """The body of one answer."""
+        timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=_CONNECT_SECONDS)
+        async with await self._request(path, query or {}, timeout) as response:
+            return await response.read()
+
+    async def watch(self, path: str, query: Mapping[str, str], idle_seconds: float) -> AsyncIterator[list[bytes]]:
+        """The lines of a watch as they come, those of one read together. Ends when the server closes the stream.
+
+        Raises `TimeoutError` when nothing came for `idle_seconds`: a server that is alive sends bookmarks.
+        """
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=idle_seconds)
+        async with await self._request(path, query, timeout) as response:
+            yield []  # the stream is open
+            rest = b""
+            async for chunk in response.content.iter_any():
+                *lines, rest = (rest + chunk).split(b"\n")
+                if lines:
+                    yield [line for line in lines if line]
+            if rest.strip():
+                yield [rest]
+
+    async def _request(
+        self, path: str, query: Mapping[str, str], timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
+        if self._session is None:
+            raise RuntimeError("an ApiServer is used inside `async with`")
+        await self._throttle.wait()
+        grant = await self._access.credential.grant()
+        response = await self._session.get(
+            self._access.server + path,
+            params=dict(query),
+            headers=[*self._access.headers, *grant.headers.items()],
+            ssl=self._context(grant),
+            server_hostname=self._access.server_name or None,
+            proxy=self._access.proxy or None,
+            timeout=timeout,
+            allow_redirects=False,
+        )
+        if response.status == 200:
+            return response
+        body = await response.content.read(1000)
+        response.release()
+        if response.status == 401:
+            self._access.credential.renew()
+        raise ApiError(response.status, _refusal(path, response.status, body), _retry_after(response))
+
+    def _context(self, grant: Grant) -> ssl.SSLContext | bool:
+        """The TLS settings, made anew only when a certificate was rotated."""
+        if not self._access.server.startswith("https:"):
+            return True
+        authority_file = self._access.authority_file
+        authority = _read(authority_file) if authority_file else self._access.authority
+        parts = (authority, grant.certificate, grant.key)
+        if self._tls is None or self._tls[0] != parts:
+            self._tls = (parts, _tls_context(self._access, authority, grant))
+        return self._tls[1]
+
+
+def _tls_context(access: Access, authority: bytes, grant: Grant) -> ssl.SSLContext:
+    context = ssl.create_default_context(cadata=authority.decode() if authority else None)
+    if access.skip_verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if grant.certificate:
+        # The ssl module reads a key only from a file; it lives for this one call, readable by us alone.
+        with tempfile.NamedTemporaryFile() as pair:
+            pair.write(grant.certificate + b"\n" + grant.key)
+            pair.flush()
+            try:
+                context.load_cert_chain(pair.name)
+            except ssl.SSLError:
+                raise InputError("the client certificate and its key do not belong together or are not PEM") from None
+    return context
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _refusal(path: str, status: int, body: bytes) -> str:
+    said = body.decode(errors="replace").strip().splitlines()
+    return f"GET {path}: HTTP {status}" + (f": {said[0][:300]}" if said else "")
+
+
+def _retry_after(response: aiohttp.ClientResponse) -> float:
+    advice = response.headers.get("Retry-After", "")
+    return float(advice) if advice.isdigit() else 0.0

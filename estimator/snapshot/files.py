@@ -1,0 +1,183 @@
+"""Pictures from files: what `kubectl get nodes,pods,resourcequotas -A -o json` prints, also YAML, also gzip, also a folder.
+
+Other kinds in the files are passed over, except a Karmada Cluster object, which carries a resource summary of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import logging
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from estimator.snapshot.picture import NodeCopy, Picture, PodCopy, QuotaCopy
+from estimator.snapshot.records import NodeRecord, PodRecord
+from estimator.snapshot.workloads import WorkloadReference, owned_by_name
+from estimator.state import ClusterState
+from interpreters.core.documents import load_documents
+from interpreters.core.errors import DocumentError, InputError
+
+log = logging.getLogger(__name__)
+
+_SUFFIXES: Final = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")
+_KARMADA_GROUP: Final = "cluster.karmada.io/"
+
+
+class _Kinded(msgspec.Struct, rename="camel"):
+    kind: str = ""
+    api_version: str = ""
+
+
+class _Listed(_Kinded):
+    items: list[msgspec.Raw] | None = None
+
+
+@dataclass(slots=True)
+class FilePicture:
+    """What files tell of one cluster."""
+
+    picture: Picture = field(default_factory=Picture)
+    summary: dict[str, Any] | None = None
+    """The Karmada Cluster object, when one is among the files."""
+
+    nodes: int = 0
+    pods: int = 0
+    quotas: int = 0
+
+
+def find_files(path: Path) -> list[Path]:
+    """The file itself, or the JSON and YAML files of a folder, by name. Raises `InputError` when there are none."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(each for each in path.iterdir() if each.is_file() and each.name.endswith(_SUFFIXES))
+    if not found:
+        raise InputError(f"{path}: no {', '.join(_SUFFIXES)} file in this folder")
+    return found
+
+
+def find_folders(path: Path) -> list[Path]:
+    """The folders of a folder that holds one per cluster; empty when `path` is one cluster itself."""
+    if not path.is_dir() or any(each.is_file() and each.name.endswith(_SUFFIXES) for each in path.iterdir()):
+        return []
+    return sorted(each for each in path.iterdir() if each.is_dir() and not each.name.startswith("."))
+
+
+def read_files(paths: Iterable[Path]) -> FilePicture:
+    """Everything that the files and folders tell of one cluster. Raises `InputError` with the file's name."""
+    told = FilePicture()
+    nodes, pods, quotas = NodeCopy(told.picture), PodCopy(told.picture), QuotaCopy(told.picture)
+    for file in [file for path in paths for file in find_files(path)]:
+        for kind, raw in _objects(file):
+            try:
+                if kind == "Node":
+                    nodes.put(msgspec.json.decode(raw, type=NodeRecord))
+                    told.nodes += 1
+                elif kind == "Pod":
+                    pods.put(msgspec.json.decode(raw, type=PodRecord))
+                    told.pods += 1
+                elif kind == "ResourceQuota":
+                    quotas.put(msgspec.json.decode(raw))
+                    told.quotas += 1
+                elif kind == "Cluster":
+                    told.summary = msgspec.json.decode(raw)
+            except msgspec.ValidationError as error:
+                raise DocumentError(str(file), f"not a {kind}: {error}") from None
+            except InputError as error:
+                raise DocumentError(str(file), str(error)) from None
+    return told
+
+
+def _objects(file: Path) -> Iterator[tuple[str, msgspec.Raw | bytes]]:
+    """The kind of each object in a file and its JSON; a Karmada Cluster is told from the clusters of other groups."""
+    content = _content(file)
+    if content.lstrip()[:1] == b"{":
+        try:
+            listed = msgspec.json.decode(content, type=_Listed)
+        except msgspec.ValidationError as error:
+            raise DocumentError(str(file), f"not a Kubernetes object or list: {error}") from None
+        except msgspec.DecodeError:
+            pass  # YAML's flow style starts alike
+        else:
+            yield from _taken_apart(listed, content)
+            return
+    for document in load_documents(content, str(file)):
+        raw = msgspec.json.encode(document)
+        yield from _taken_apart(msgspec.json.decode(raw, type=_Listed), raw)
+
+
+def _taken_apart(listed: _Listed, whole: bytes) -> Iterator[tuple[str, msgspec.Raw | bytes]]:
+    if listed.items is None:
+        yield _kind(listed), whole
+        return
+    of_all = listed.kind.removesuffix("List")  # PodList: its items do not say what they are
+    for item in listed.items:
+        yield _kind(msgspec.json.decode(item, type=_Kinded)) or of_all, item
+
+
+def _kind(item: _Kinded) -> str:
+    if item.kind == "Cluster" and not item.api_version.startswith(_KARMADA_GROUP):
+        return "other"
+    return item.kind
+
+
+def _content(file: Path) -> bytes:
+    try:
+        content = file.read_bytes()
+        return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise DocumentError(str(file), "not a complete gzip file") from None
+    except OSError as error:
+        raise DocumentError(str(file), error.strerror or "cannot be read") from None
+
+
+@dataclass(slots=True)
+class FileCluster:
+    """A cluster whose picture is in files; they are read again when they change."""
+
+    name: str
+    paths: Sequence[Path]
+    look_seconds: float = 10.0
+    problem: str = ""
+    told: FilePicture | None = None
+    _seen: tuple[tuple[str, int, int], ...] = ()
+    _written: float = 0.0
+
+    @property
+    def synced(self) -> bool:
+        return self.told is not None
+
+    def staleness(self) -> float:
+        """The age of the newest file."""
+        return max(0.0, time.time() - self._written)
+
+    def state(self) -> ClusterState | None:
+        return self.told.picture.state if self.told else None
+
+    async def unschedulable(self, workload: WorkloadReference, seconds: float) -> int | None:
+        owned = owned_by_name(workload)
+        return self.told.picture.waiting_pods(owned, time.time() - max(seconds, 0.0)) if self.told else None
+
+    async def run(self) -> None:
+        while True:
+            await self.look()
+            await asyncio.sleep(self.look_seconds)
+
+    async def look(self) -> None:
+        """Read the files if they changed; a picture that cannot be read leaves the last one standing."""
+        try:
+            files = [file for path in self.paths for file in find_files(path)]
+            seen = tuple((str(file), stat.st_mtime_ns, stat.st_size) for file in files for stat in [file.stat()])
+            if seen != self._seen:
+                self.told = await asyncio.to_thread(read_files, files)
+                self._seen, self._written = seen, max(mtime for _, mtime, _ in seen) / 1e9
+            self.problem = ""
+        except (InputError, OSError) as error:
+            self.problem = str(error)
+            log.warning("cluster %s: %s", self.name, self.problem)
