@@ -1,0 +1,170 @@
+"""From what a script returned to a checked reply. A bad value is the script's error and names the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from interpreters.core.errors import QuantityError, ReplyError
+from interpreters.core.operations import Answer
+from interpreters.core.patch import diff
+from interpreters.core.quantity import Quantity
+from interpreters.core.reply_schemas import explain
+from interpreters.core.requirements import Component, ComponentRequirements, Dependency, ReplicaRequirements
+from interpreters.core.wire import Reply, Request
+
+MOST_REPLICAS: Final = 2**31 - 1
+LONGEST_NAME: Final = 32
+R = TypeVar("R", bound=ComponentRequirements)
+
+_components = msgspec.json.Decoder(list[Component])
+_requirements = msgspec.json.Decoder(ReplicaRequirements | None)
+_dependencies = msgspec.json.Decoder(list[Dependency])
+
+
+def build_reply(request: Request, values: tuple[bytes, ...]) -> Reply:
+    """Check what the script returned and turn it into the reply to this request. Raises `ReplyError`."""
+    return _BUILDERS[request.operation.answer](request, values)
+
+
+def _replicas(request: Request, values: tuple[bytes, ...]) -> Reply:
+    replicas = msgspec.json.decode(values[0]) if values else None
+    if isinstance(replicas, bool) or not isinstance(replicas, int | float):
+        raise ReplyError("replicas", f"expected a number, got {_shown(replicas)}")
+    # Karmada cuts fractions off here, and only here.
+    replicas = _whole_replicas(int(replicas), "replicas")
+    raw = values[1] if len(values) > 1 else b"null"
+    found: ReplicaRequirements | None = _decoded(_requirements, raw, "replicaRequirements", Answer.REPLICAS)
+    return Reply(replicas=replicas, replica_requirements=_canonical(found, "replicaRequirements"))
+
+
+def _component_list(request: Request, values: tuple[bytes, ...]) -> Reply:
+    components: list[Component] = _decoded(_components, _as_list(values), "components", Answer.COMPONENTS)
+    seen: set[str] = set()
+    for i, component in enumerate(components):
+        where, name = f"components[{i}]", component.name
+        if not 1 <= len(name) <= LONGEST_NAME:
+            raise ReplyError(f"{where}.name", f"expected 1 to {LONGEST_NAME} characters, got {len(name)}: {name!r}")
+        if name in seen:
+            raise ReplyError(f"{where}.name", f"{name!r} stands twice; names must be unique")
+        seen.add(name)
+        _whole_replicas(component.replicas, f"{where}.replicas")
+        needed = component.replica_requirements
+        canonical = _canonical(needed, f"{where}.replicaRequirements")
+        if canonical is not needed:
+            components[i] = msgspec.structs.replace(component, replica_requirements=canonical)
+    warning = "no components: Karmada then treats the object as no workload at all and schedules no pods for it"
+    return Reply(components=components, warnings=() if components else (warning,))
+
+
+def _changed(request: Request, values: tuple[bytes, ...]) -> Reply:
+    changed = msgspec.json.decode(values[0]) if values else None
+    if not isinstance(changed, dict):
+        raise ReplyError(
+            "", f"expected the changed object, got {_shown(changed)}; did the function forget to return it?"
+        )
+    patch = diff(msgspec.json.decode(request.object), changed)
+    return Reply(patch=patch, changed_object=changed)
+
+
+def _status(request: Request, values: tuple[bytes, ...]) -> Reply:
+    raw = values[0] if values else b"null"
+    if raw == b"[]":  # an empty Lua table has no kind of its own
+        raw = b"{}"
+    if raw[:1] != b"{":
+        raise ReplyError("status", f"expected an object, got {_shown(msgspec.json.decode(raw))}")
+    return Reply(raw_status=Raw(raw))
+
+
+def _health(request: Request, values: tuple[bytes, ...]) -> Reply:
+    healthy = msgspec.json.decode(values[0]) if values else None
+    if not isinstance(healthy, bool):
+        raise ReplyError("healthy", f"expected true or false, got {_shown(healthy)}")
+    return Reply(healthy=healthy)
+
+
+def _dependency_list(request: Request, values: tuple[bytes, ...]) -> Reply:
+    dependencies: list[Dependency] = _decoded(_dependencies, _as_list(values), "dependencies", Answer.DEPENDENCIES)
+    for i, dependency in enumerate(dependencies):
+        where = f"dependencies[{i}]"
+        for field, text in (("apiVersion", dependency.api_version), ("kind", dependency.kind)):
+            if not text:
+                raise ReplyError(f"{where}.{field}", "expected a text, got an empty one")
+        if not dependency.name and dependency.label_selector is None:
+            raise ReplyError(where, "expected a name or a labelSelector, got neither")
+    return Reply(dependencies=dependencies)
+
+
+_BUILDERS: Final[dict[Answer, Callable[[Request, tuple[bytes, ...]], Reply]]] = {
+    Answer.REPLICAS: _replicas,
+    Answer.COMPONENTS: _component_list,
+    Answer.OBJECT: _changed,
+    Answer.STATUS: _status,
+    Answer.HEALTH: _health,
+    Answer.DEPENDENCIES: _dependency_list,
+}
+
+
+def _as_list(values: tuple[bytes, ...]) -> bytes:
+    """nil and the empty Lua table, which has no kind of its own, are empty lists."""
+    raw = values[0] if values else b"null"
+    return b"[]" if raw in (b"null", b"{}") else raw
+
+
+def _decoded(decoder: msgspec.json.Decoder[Any], raw: bytes, root: str, answer: Answer) -> Any:
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError:
+        pass  # perhaps only a null or a number for a quantity, which are fine
+    value = msgspec.json.decode(raw)
+    try:
+        return msgspec.convert(_tolerated(value), decoder.type)
+    except msgspec.ValidationError as error:
+        raise explain(answer, root, value, str(error)) from None
+
+
+def _tolerated(value: Any) -> Any:
+    """Null is the same as absent, and a quantity may be a number."""
+    if isinstance(value, list):
+        return [_tolerated(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    plain = {key: _tolerated(item) for key, item in value.items() if item is not None}
+    amounts = plain.get("resourceRequest")
+    if isinstance(amounts, dict):
+        plain["resourceRequest"] = {
+            name: str(amount) if type(amount) in (int, float) else amount for name, amount in amounts.items()
+        }
+    return plain
+
+
+def _whole_replicas(replicas: int, where: str) -> int:
+    if not 0 <= replicas <= MOST_REPLICAS:
+        raise ReplyError(where, f"expected 0 to {MOST_REPLICAS}, got {replicas}")
+    return replicas
+
+
+def _canonical(needed: R | None, where: str) -> R | None:
+    """The same requirements with every quantity checked and spelled as Kubernetes spells it."""
+    if needed is None:
+        return None
+    amounts = {}
+    for name, text in needed.resource_request.items():
+        try:
+            quantity = Quantity.parse(text)
+        except QuantityError as error:
+            raise ReplyError(f"{where}.resourceRequest.{name}", str(error)) from None
+        if quantity.nano < 0:
+            raise ReplyError(f"{where}.resourceRequest.{name}", f"expected an amount not below 0, got {text}")
+        amounts[name] = str(quantity)
+    return needed if amounts == needed.resource_request else msgspec.structs.replace(needed, resource_request=amounts)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    kind = {str: "text", bool: "boolean", int: "number", float: "number", dict: "object", list: "list"}[type(value)]
+    return f"{kind} {value!r:.60}" if not isinstance(value, dict | list) else f"a {kind}"

@@ -1,0 +1,174 @@
+"""The HTTP exchange in bytes: a ResourceInterpreterContext in, the same envelope with a response out.
+
+The object stays raw JSON; only the envelope around it is decoded here.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from interpreters.core.errors import InterpError, RequestError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import BY_NAME, Argument, Operation
+from interpreters.core.requirements import Component, Dependency, ReplicaRequirements, Wire
+
+API_VERSION = "config.karmada.io/v1alpha1"
+KIND = "ResourceInterpreterContext"
+_NULL = b"null"
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One question about one object."""
+
+    operation: Operation
+    kind: GroupVersionKind
+    object: bytes
+    uid: str = ""
+    name: str = ""
+    namespace: str = ""
+    replicas: int = 0
+    observed_object: bytes = _NULL
+    aggregated_status: bytes = _NULL
+
+    def arguments(self) -> tuple[bytes, ...]:
+        """The JSON text of each argument of the operation's function."""
+        given = {
+            Argument.OBJECT: self.object,
+            Argument.REPLICAS: b"%d" % self.replicas,
+            Argument.OBSERVED: self.observed_object,
+            Argument.STATUS: self.aggregated_status,
+        }
+        return tuple(given[argument] for argument in self.operation.arguments)
+
+
+class Reply(Wire, frozen=True):
+    """What a script answered, checked. Only the fields of its operation are filled.
+
+    `changed_object` is the whole object after a changing operation; on the wire only `patch` travels. `warnings` are
+    for people: the reply is valid, but probably not what its author wanted.
+    """
+
+    replicas: int | None = None
+    replica_requirements: ReplicaRequirements | None = None
+    components: list[Component] | None = None
+    patch: list[dict[str, Any]] | None = None
+    raw_status: Raw | None = None
+    healthy: bool | None = None
+    dependencies: list[Dependency] | None = None
+    changed_object: dict[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class _Kind(Wire, frozen=True):
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+
+
+class _Request(Wire, frozen=True):
+    uid: str
+    kind: _Kind
+    operation: str
+    object: Raw
+    name: str | None = None
+    namespace: str | None = None
+    replicas: int | None = None
+    observed_object: Raw | None = None
+    aggregated_status: Raw | None = None
+
+
+class _Envelope(Wire, frozen=True):
+    api_version: str
+    kind: str
+    request: _Request | None = None
+
+
+_decoder = msgspec.json.Decoder(_Envelope)
+_encoder = msgspec.json.Encoder()
+
+
+def decode_request(body: bytes) -> Request:
+    """Read the envelope. Raises `RequestError` naming the field, what was expected and what came."""
+    try:
+        # Raw parts are passed on unread, so the bytes are checked to be text here.
+        body.decode()
+        envelope = _decoder.decode(body)
+    except UnicodeDecodeError as error:
+        raise RequestError(f"the body is not UTF-8 at byte {error.start}") from None
+    except msgspec.ValidationError as error:
+        raise RequestError(_worded(error)) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise RequestError(f"the body is not JSON: {error}") from None
+    if envelope.api_version != API_VERSION or envelope.kind != KIND:
+        got = f"{envelope.api_version!r:.80} and {envelope.kind!r:.80}"
+        raise RequestError(f"expected apiVersion {API_VERSION} and kind {KIND}, got {got}")
+    request = envelope.request
+    if request is None:
+        raise RequestError("request: expected an object, got nothing")
+    if not request.uid:
+        raise RequestError("request.uid: expected a text that the response repeats, got an empty one")
+    operation = BY_NAME.get(request.operation)
+    if operation is None:
+        raise UnknownOperationError(request.uid, request.operation)
+    if bytes(request.object)[:1] != b"{":
+        raise RequestError(f"request.object: expected an object, got {bytes(request.object)[:20].decode()}")
+    return Request(
+        operation=operation,
+        kind=GroupVersionKind(request.kind.group, request.kind.version, request.kind.kind),
+        object=bytes(request.object),
+        uid=request.uid,
+        name=request.name or "",
+        namespace=request.namespace or "",
+        replicas=request.replicas or 0,
+        observed_object=bytes(request.observed_object) if request.observed_object is not None else _NULL,
+        aggregated_status=bytes(request.aggregated_status) if request.aggregated_status is not None else _NULL,
+    )
+
+
+class UnknownOperationError(RequestError):
+    """The envelope is fine but asks for something Karmada does not have. Its uid lets us answer all the same."""
+
+    code = 404
+
+    def __init__(self, uid: str, operation: str) -> None:
+        super().__init__(f"request.operation: {operation!r:.80} is unknown; known are {', '.join(BY_NAME)}")
+        self.uid = uid
+
+
+def _worded(error: msgspec.ValidationError) -> str:
+    problem, _, path = str(error).partition(" - at ")
+    where = path.strip("`").removeprefix("$").removeprefix(".")
+    problem = problem.replace("`", "").replace("Object missing required field", "missing required field")
+    return f"{where or 'the body'}: {problem[:1].lower()}{problem[1:]}"
+
+
+def response_fields(reply: Reply) -> dict[str, Any]:
+    """The fields of a successful response, as CLI and wire print them; a patch is base64 with its type."""
+    fields: dict[str, Any] = {
+        "replicas": reply.replicas,
+        "replicaRequirements": reply.replica_requirements,
+        "components": reply.components,
+        "rawStatus": reply.raw_status,
+        "healthy": reply.healthy,
+        "dependencies": reply.dependencies,
+    }
+    fields = {name: value for name, value in fields.items() if value is not None}
+    if reply.patch:
+        fields |= {"patch": b64encode(_encoder.encode(reply.patch)).decode(), "patchType": "JSONPatch"}
+    return fields
+
+
+def encode_reply(uid: str, reply: Reply) -> bytes:
+    return _encode({"uid": uid, "successful": True, **response_fields(reply)})
+
+
+def encode_failure(uid: str, error: InterpError) -> bytes:
+    return _encode({"uid": uid, "successful": False, "status": {"code": error.code, "message": str(error)}})
+
+
+def _encode(response: dict[str, Any]) -> bytes:
+    return _encoder.encode({"apiVersion": API_VERSION, "kind": KIND, "response": response})

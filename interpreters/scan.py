@@ -1,0 +1,218 @@
+"""Finding scripts on disk: kind folders, ResourceInterpreterCustomization files, the bundled ones and the default.
+
+What is found here is only text; which operations a script really offers is known after the sandbox has loaded it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, Final
+
+from interpreters.core.documents import Document, load_documents
+from interpreters.core.engine import Script
+from interpreters.core.errors import DocumentError, InterpError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import BY_FUNCTION, BY_RULE, Operation
+from interpreters.files import read_bytes
+
+LANGUAGE_OF_SUFFIX: Final = {".lua": "lua", ".star": "starlark"}
+LARGEST_SCRIPT: Final = 1 << 20
+_PACKAGE: Final = Path(__file__).parent
+_DEEPEST: Final = 8
+
+
+class Origin(IntEnum):
+    """Where a script comes from; lower answers first."""
+
+    SCRIPT = 0  # named on the command line for this one object
+    FOLDER = 1
+    CUSTOMIZATION = 2
+    BUNDLED = 3
+    DEFAULT = 4
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One place that scripts come from. `order` ranks places of the same origin."""
+
+    origin: Origin
+    order: int
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A script that may answer for a kind: for every kind if `kind` is None."""
+
+    kind: GroupVersionKind | None
+    script: Script
+    source: Source
+    operations: tuple[Operation, ...] | None = None  # None: whatever it defines
+    folder: Path | None = None  # where its cases are
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A script or file that cannot be used, and why. It never takes the others down."""
+
+    name: str
+    error: InterpError
+    source: Source
+    kind: GroupVersionKind | None = None
+
+
+Found = Candidate | Broken
+
+
+def scan(
+    folders: Sequence[Path] = (),
+    customizations: Sequence[Path] = (),
+    *,
+    bundled: str | None = "lua",
+    default: bool = False,
+) -> list[Found]:
+    """All candidates in order of precedence. `bundled` is the language to prefer, or None for no bundled scripts."""
+    found: list[Found] = []
+    for order, folder in enumerate(folders):
+        found += scan_place(folder, Origin.FOLDER, order)
+    found += _customizations(customizations)
+    if bundled is not None:
+        languages = sorted(LANGUAGE_OF_SUFFIX.values(), key=lambda language: language != bundled)
+        for order, language in enumerate(languages):
+            found += _bundled(language, order)
+    if default:
+        script = Script("default", "lua", (_PACKAGE / "lua" / "default.lua").read_text())
+        found.append(Candidate(None, script, Source(Origin.DEFAULT, 0, "default")))
+    return found
+
+
+def scan_place(place: Path, origin: Origin, order: int = 0) -> list[Found]:
+    """A script file (for any kind), a folder of kinds, one kind's folder, or a customization file."""
+    if place.suffix in LANGUAGE_OF_SUFFIX:
+        return [_script(place, None, Source(origin, order, str(place)))]
+    if place.is_dir():
+        return list(_folder(place, origin, order))
+    return _customizations([place], origin, order)
+
+
+def _folder(root: Path, origin: Origin, order: int) -> Iterator[Found]:
+    source = Source(origin, order, str(root))
+    customizations = []
+    for path in sorted(_files(root)):
+        if path.stem == "interpreter" and path.suffix in LANGUAGE_OF_SUFFIX:
+            yield _script(path, _kind_of_folder(root, path.parent), source)
+        elif path.name == "customizations.yaml":
+            customizations.append(path)
+    yield from _customizations(customizations, origin, order)
+
+
+def _kind_of_folder(root: Path, folder: Path) -> GroupVersionKind | None:
+    """`<group>/<version>/<Kind>` as far as the path shows it; a lone kind folder answers for every kind."""
+    parts = folder.absolute().parts[-3:]
+    if folder == root and (len(parts) < 3 or not parts[1].startswith("v") or not parts[2][:1].isupper()):
+        return None
+    return GroupVersionKind.from_folder("/".join(parts))
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root, followlinks=True):
+        here = Path(folder)
+        if len(here.relative_to(root).parts) >= _DEEPEST:
+            folders.clear()
+        # `..data` and its siblings are how a ConfigMap volume swaps its content; the same files stand beside it.
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (here / name for name in names)
+
+
+def _script(path: Path, kind: GroupVersionKind | None, source: Source, name: str | None = None) -> Found:
+    name = name or str(path)
+    try:
+        raw = read_bytes(path)
+        if len(raw) > LARGEST_SCRIPT:
+            raise DocumentError(name, f"a script may have {LARGEST_SCRIPT} bytes, this one has {len(raw)}")
+        script = Script(name, LANGUAGE_OF_SUFFIX[path.suffix], raw.decode())
+    except UnicodeDecodeError as error:
+        return Broken(name, DocumentError(name, f"not UTF-8 at byte {error.start}"), source, kind)
+    except InterpError as error:
+        return Broken(name, error, source, kind)
+    return Candidate(kind, script, source, folder=path.parent)
+
+
+def _bundled(language: str, order: int) -> Iterator[Found]:
+    from interpreters.lua.assemble import assemble
+
+    root = _PACKAGE / language / "scripts"
+    source = Source(Origin.BUNDLED, order, "bundled")
+    for path in sorted(root.glob("*/*/*/interpreter.*")):
+        kind = GroupVersionKind.from_folder(str(path.parent.relative_to(root)))
+        found = _script(path, kind, source, f"bundled/{path.relative_to(root)}")
+        if isinstance(found, Candidate) and language == "lua":
+            script = Script(found.script.name, language, assemble(found.script.text, _bundled_snippet))
+            found = Candidate(kind, script, source, folder=path.parent)
+        yield found
+
+
+def _bundled_snippet(name: str) -> str:
+    return (_PACKAGE / "lua" / name).read_text()
+
+
+def _customizations(paths: Sequence[Path], origin: Origin = Origin.CUSTOMIZATION, order: int = 0) -> list[Found]:
+    """The rules of ResourceInterpreterCustomizations, in order of the customizations' names, as Karmada merges them."""
+    source = Source(origin, order, ", ".join(map(str, paths)))
+    documents: list[tuple[str, str, Document]] = []
+    broken: list[Found] = []
+    for path in paths:
+        try:
+            documents += [
+                (_name(document), str(path), document) for document in load_documents(read_bytes(path), str(path))
+            ]
+        except InterpError as error:
+            broken.append(Broken(str(path), error, source))
+    documents.sort(key=lambda entry: entry[:2])
+    found: list[Found] = []
+    for name, file, document in documents:
+        try:
+            found += _rules(document, name, file, source)
+        except DocumentError as error:
+            found.append(Broken(file, error, source))
+    return found + broken
+
+
+def _name(document: Document) -> str:
+    metadata = document.get("metadata")
+    return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
+
+
+def _rules(document: Document, name: str, file: str, source: Source) -> Iterator[Candidate]:
+    if document.get("kind") != "ResourceInterpreterCustomization":
+        raise DocumentError(file, f"expected a ResourceInterpreterCustomization, got kind {document.get('kind')!r}")
+    spec = _mapping(document.get("spec"), f"{file}: spec")
+    target = _mapping(spec.get("target"), f"{file}: spec.target")
+    kind = GroupVersionKind.parse(str(target.get("apiVersion", "")), str(target.get("kind", "")))
+    for rule, body in _mapping(spec.get("customizations"), f"{file}: spec.customizations").items():
+        operation = BY_RULE.get(rule)
+        if operation is None:
+            raise DocumentError(f"{file}: spec.customizations.{rule}", f"unknown rule; known are {', '.join(BY_RULE)}")
+        text = _mapping(body, f"{file}: spec.customizations.{rule}").get("luaScript")
+        if not isinstance(text, str):
+            raise DocumentError(f"{file}: spec.customizations.{rule}.luaScript", f"expected text, got {text!r:.40}")
+        script = Script(f"{file}#{name}/{rule}" if name else f"{file}#{rule}", "lua", text)
+        yield Candidate(kind, script, source, (operation,), Path(file).parent)
+
+
+def _mapping(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DocumentError(where, f"expected an object, got {value!r:.40}")
+    return value
+
+
+def operations_of(functions: frozenset[str]) -> dict[Operation, str]:
+    """The operations that a script with these functions offers, and the function for each."""
+    return {BY_FUNCTION[function]: function for function in sorted(functions, reverse=True) if function in BY_FUNCTION}
