@@ -1,0 +1,246 @@
+"""The test tables of scripts: our `cases.yaml` and Karmada's `testdata/*-test.yaml`, read into one noun and run.
+
+`interp test`, pytest and lint all use this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from interpreters.catalog import Catalog
+from interpreters.comparison import Difference, compare
+from interpreters.core.documents import load_values
+from interpreters.core.errors import DocumentError, InterpError, ScriptError
+from interpreters.core.operations import Answer, Operation, find_operation
+from interpreters.core.wire import Reply
+from interpreters.files import read_bytes
+from interpreters.interpretation import Interpretation, Runner, interpret, request_for
+
+CASE_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["name", "operation", "object"],
+    "additionalProperties": False,
+    "properties": {
+        "name": {"type": "string", "minLength": 1, "description": "says what the case shows; unique in the file"},
+        "why": {"type": "string", "description": "the rule behind it and where it is written"},
+        "operation": {"type": "string", "description": "an operation or a function, in any case"},
+        "object": {"type": "object"},
+        "observed": {"type": "object", "description": "Retain: the object in the member cluster"},
+        "status": {"type": "array", "items": {"type": "object"}, "description": "AggregateStatus: one item a cluster"},
+        "replicas": {"type": "integer", "description": "ReviseReplica: the number asked for"},
+        "want": {"type": "object", "description": "response fields; `object` for operations that change it"},
+        "wantError": {"type": "string", "description": "a part of the error message"},
+        "match": {"enum": ["exact", "partial"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+}
+
+_KARMADA_OUTPUT: Final = {
+    "replica": "replicas",
+    "requires": "replicaRequirements",
+    "components": "components",
+    "revised": "object",
+    "retained": "object",
+    "aggregatedStatus": "object",
+    "status": "rawStatus",
+    "healthy": "healthy",
+    "dependencies": "dependencies",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question and the wanted answer. Neither `want` nor `want_error`: nothing to compare with."""
+
+    name: str
+    operation: Operation
+    object: dict[str, Any]
+    file: Path
+    position: int  # of the case in its file, from 0
+    observed: dict[str, Any] | None = None
+    status: list[dict[str, Any]] | None = None
+    replicas: int = 0
+    want: dict[str, Any] | None = None
+    want_error: str | None = None
+    partial: bool = False
+    is_karmada: bool = False
+
+    @property
+    def expects_nothing(self) -> bool:
+        return self.want is None and self.want_error is None
+
+
+class Verdict(Enum):
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_COMPARED = "not compared"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a case."""
+
+    case: Case
+    verdict: Verdict
+    differences: tuple[Difference, ...] = ()
+    error: InterpError | None = None
+    interpretation: Interpretation | None = None
+    seconds: float = 0.0
+    printed: str = field(default="", compare=False)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it failed, a line each."""
+        lines = [str(difference) for difference in self.differences]
+        return [str(self.error), *lines] if self.error else lines
+
+
+def read_cases(file: Path) -> list[Case]:
+    """The cases of one file, whichever format it has. Raises `DocumentError` naming the case and the key."""
+    cases = [
+        entry
+        for document in load_values(read_bytes(file), str(file))
+        for entry in (document if isinstance(document, list) else [document])
+    ]
+    read = _read_karmada if file.name.endswith("-test.yaml") else _read_ours
+    seen: set[str] = set()
+    found = []
+    for position, entry in enumerate(cases):
+        case = read(entry, file, position)
+        if case.name in seen:
+            raise DocumentError(f"{file}: case {position + 1}", f"the name {case.name!r} stands twice")
+        seen.add(case.name)
+        found.append(case)
+    return found
+
+
+def _read_ours(entry: Any, file: Path, position: int) -> Case:
+    where = f"{file}: case {position + 1}"
+    for error in _case_validator().iter_errors(entry):
+        path = ".".join(str(part) for part in error.absolute_path)
+        raise DocumentError(f"{where}{': ' + path if path else ''}", error.message)
+    return Case(
+        name=entry["name"],
+        operation=_operation(entry["operation"], where),
+        object=entry["object"],
+        file=file,
+        position=position,
+        observed=entry.get("observed"),
+        status=entry.get("status"),
+        replicas=entry.get("replicas", 0),
+        want=entry.get("want"),
+        want_error=entry.get("wantError"),
+        partial=entry.get("match") == "partial",
+    )
+
+
+def _read_karmada(entry: Any, file: Path, position: int) -> Case:
+    where = f"{file}: document {position + 1}"
+    if not isinstance(entry, dict) or not isinstance(entry.get("operation"), str):
+        raise DocumentError(where, "expected a test with an operation")
+    operation = _operation(entry["operation"], where)
+    desired, observed = entry.get("desiredObj"), entry.get("observedObj")
+    obj = desired or observed
+    if not isinstance(obj, dict):
+        raise DocumentError(where, "expected an object in desiredObj or observedObj")
+    output = entry.get("output")
+    unknown = [key for key in output or {} if key not in _KARMADA_OUTPUT]
+    if unknown:
+        raise DocumentError(f"{where}: output", f"unknown key {unknown[0]}; known are {', '.join(_KARMADA_OUTPUT)}")
+    return Case(
+        name=str(entry.get("name") or f"document {position + 1}"),
+        operation=operation,
+        object=obj,
+        file=file,
+        position=position,
+        observed=observed,
+        status=entry.get("statusItems"),
+        replicas=entry.get("inputReplicas") or 0,
+        want={_KARMADA_OUTPUT[key]: value for key, value in output.items()} if output else None,
+        is_karmada=True,
+    )
+
+
+def _operation(text: str, where: str) -> Operation:
+    try:
+        return find_operation(text)
+    except InterpError as error:
+        raise DocumentError(f"{where}: operation", str(error)) from None
+
+
+@lru_cache
+def _case_validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(CASE_SCHEMA)
+
+
+def run_case(runner: Runner, catalog: Catalog, case: Case) -> Result:
+    """Ask the catalog's script and compare."""
+    try:
+        answer = interpret(runner, catalog, case_request(case))
+    except InterpError as error:
+        return _judge_error(case, error)
+    if case.want_error is not None:
+        want = Difference("error", f"an error with {case.want_error!r}", "a reply")
+        return Result(case, Verdict.FAILED, (want,), interpretation=answer, printed=answer.printed)
+    differences = (
+        compare(case.want, reply_fields(answer.reply, case.operation), partial=case.partial) if case.want else []
+    )
+    verdict = Verdict.FAILED if differences else Verdict.NOT_COMPARED if case.expects_nothing else Verdict.PASSED
+    if case.expects_nothing and not case.is_karmada:
+        verdict = Verdict.FAILED
+        differences = [Difference("want", "an expectation", "neither want nor wantError in the case")]
+    return Result(case, verdict, tuple(differences), interpretation=answer, printed=answer.printed)
+
+
+def case_request(case: Case) -> Any:
+    """The request that a case stands for."""
+    more: dict[str, Any] = {"replicas": case.replicas}
+    if case.observed is not None:
+        more["observed_object"] = msgspec.json.encode(case.observed)
+    if case.status is not None:
+        more["aggregated_status"] = msgspec.json.encode(case.status)
+    return request_for(case.object, case.operation, **more)
+
+
+def _judge_error(case: Case, error: InterpError) -> Result:
+    printed = error.printed if isinstance(error, ScriptError) else ""
+    if case.want_error is None:
+        return Result(case, Verdict.FAILED, error=error, printed=printed)
+    if case.want_error in str(error):
+        return Result(case, Verdict.PASSED, printed=printed)
+    difference = Difference("error", f"a message with {case.want_error!r}", str(error))
+    return Result(case, Verdict.FAILED, (difference,), printed=printed)
+
+
+def reply_fields(reply: Reply, operation: Operation) -> dict[str, Any]:
+    """The reply in the words of a case: plain values, and the whole object for operations that change it."""
+    if operation.answer is Answer.OBJECT:
+        return {"object": reply.changed_object}
+    fields: dict[str, Any] = {
+        "replicas": reply.replicas,
+        "replicaRequirements": reply.replica_requirements,
+        "components": reply.components,
+        "healthy": reply.healthy,
+        "dependencies": reply.dependencies,
+    }
+    plain = {name: msgspec.to_builtins(value) for name, value in fields.items() if value is not None}
+    if reply.raw_status is not None:
+        plain["rawStatus"] = msgspec.json.decode(reply.raw_status)
+    return plain
+
+
+def case_files(folder: Path) -> Iterator[Path]:
+    """The case files that belong to the script or customization in this folder."""
+    ours = folder / "cases.yaml"
+    if ours.is_file():
+        yield ours
+    yield from sorted((folder / "testdata").glob("*-test.yaml"))
