@@ -1,0 +1,118 @@
+"""What every Starlark script finds beside the language itself: the kube functions, under the names they have in Lua.
+
+They are written in Starlark on top of functions that take and give text only, because the binding's conversion of
+arguments loses memory for every list. An error inside one is kept on this side of the border and raised when the
+evaluation comes back: what the binding makes of a Python exception is its text passed through a format string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from interpreters.core.errors import InterpError, LimitError, ReplyError, ScriptError
+from interpreters.core.pod_dependencies import pod_dependencies
+from interpreters.core.pods import pod_requirements
+from interpreters.core.quantity import Quantity
+from interpreters.starlark.reply_text import to_json
+
+PRELUDE_NAME: Final = "<builtin>"
+PRELUDE: Final = """
+def print(*values, sep = " "):
+    __print(repr(sep.join([value if type(value) == "string" else str(value) for value in values])))
+
+def accuratePodRequirements(template):
+    return __requirements(repr(template))
+
+def getPodDependencies(template, namespace):
+    return __dependencies(repr((template, namespace)))
+
+def resourceAdd(*quantities):
+    return __add(repr(quantities))
+
+def getResourceQuantity(quantity):
+    return __quantity(repr(quantity))
+"""
+_HALF_CHARACTER: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\x[89a-f].")  # bytes that are not UTF-8 are shown, not refused
+NAMES: Final = ("accuratePodRequirements", "getPodDependencies", "resourceAdd", "getResourceQuantity")
+
+
+class Ledger:
+    """What one evaluation printed, and the error one of its builtins met."""
+
+    __slots__ = ("failure", "limit", "lines", "size")
+
+    def __init__(self) -> None:
+        self.start(0)
+
+    def start(self, limit: int, already: str = "") -> None:
+        """Forget what was; `already` printed text stays and counts."""
+        self.limit = limit
+        self.lines: list[str] = [already] if already else []
+        self.size = len(already)
+        self.failure: ScriptError | None = None
+
+    @property
+    def printed(self) -> str:
+        return "".join(self.lines)
+
+
+def builtins(ledger: Ledger) -> dict[str, Callable[[str], Any]]:
+    """The text-only functions under the prelude. The caller must keep them: the binding does not."""
+
+    def guarded(name: str, answer: Callable[[Any], Any]) -> Callable[[str], Any]:
+        def call(text: str) -> Any:
+            try:
+                return answer(msgspec.json.decode(to_json(_HALF_CHARACTER.sub("\\1\ufffd", text))))
+            except LimitError as error:
+                ledger.failure = error
+            except ReplyError as error:
+                where = f"argument {error.path}" if error.path else "argument"
+                ledger.failure = ScriptError(f"{name}: {where}: {error.problem}")
+            except InterpError as error:
+                ledger.failure = ScriptError(f"{name}: {error}")
+            except (msgspec.ValidationError, msgspec.DecodeError, TypeError, AttributeError) as error:
+                ledger.failure = ScriptError(f"{name}: {error}")
+            raise RuntimeError(name)
+
+        return call
+
+    def written(line: str) -> None:
+        ledger.size += len(line.encode()) + 1
+        if ledger.size > ledger.limit:
+            raise LimitError("print", f"printed more than {ledger.limit} bytes")
+        ledger.lines.append(f"{line}\n")
+
+    return {
+        "__print": guarded("print", written),
+        "__requirements": guarded("accuratePodRequirements", _requirements),
+        "__dependencies": guarded("getPodDependencies", _dependencies),
+        "__add": guarded("resourceAdd", _sum),
+        "__quantity": guarded("getResourceQuantity", _number),
+    }
+
+
+def _requirements(template: Any) -> Any:
+    found = pod_requirements(template)
+    return None if found is None else msgspec.to_builtins(found)
+
+
+def _dependencies(arguments: list[Any]) -> Any:
+    template, namespace = arguments
+    return msgspec.to_builtins(pod_dependencies(template, namespace or ""))
+
+
+def _sum(quantities: list[Any]) -> str:
+    total = Quantity.parse("0")
+    for quantity in quantities:
+        if quantity is not None:
+            total = total + Quantity.parse(str(quantity))
+    return str(total)
+
+
+def _number(quantity: Any) -> int | float:
+    nano = 0 if quantity is None else Quantity.parse(str(quantity)).nano
+    return nano // 10**9 if nano % 10**9 == 0 else nano / 10**9
