@@ -6,14 +6,34 @@ roster's life, and thousands of nodes that report a heartbeat every few seconds 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from estimator.model import Node, Taint
 
 if TYPE_CHECKING:
     from estimator.nodes import ClaimMatch
+
+T = TypeVar("T", bound=Hashable)
+
+
+class Kinds(Generic[T]):
+    """One property of all nodes: its distinct values, and which of them each node has. Judged once per value."""
+
+    def __init__(self, values: Iterable[T]) -> None:
+        numbers: dict[T, int] = {}
+        self.of_node: NDArray[np.intp] = np.array(
+            [numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp
+        )
+        self.values: tuple[T, ...] = tuple(numbers)
+
+    def spread(self, judged: list[Any], kind: type) -> NDArray[Any]:
+        """A judgement per value as a judgement per node."""
+        return np.array(judged, dtype=kind)[self.of_node]
 
 
 class Roster:
@@ -23,23 +43,19 @@ class Roster:
         self.nodes: tuple[Node, ...] = tuple(nodes)
         self.index: dict[str, int] = {node.name: i for i, node in enumerate(self.nodes)}
         self.matches: dict[bytes, ClaimMatch] = {}
-        self._label_values: dict[str, list[str | None]] = {}
+        self._labels: dict[str, Kinds[str | None]] = {}
 
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def label_values(self, key: str) -> list[str | None]:
+    def label(self, key: str) -> Kinds[str | None]:
         """Each node's value of one label; None where it has none."""
-        found = self._label_values.get(key)
+        found = self._labels.get(key)
         if found is None:
-            found = self._label_values[key] = [node.labels.get(key) for node in self.nodes]
+            found = self._labels[key] = Kinds(node.labels.get(key) for node in self.nodes)
         return found
 
     @cached_property
-    def names(self) -> list[str]:
-        return [node.name for node in self.nodes]
-
-    @cached_property
-    def barriers(self) -> list[tuple[tuple[Taint, ...], bool]]:
-        """Each node's taints, and whether it is closed to new pods. Few differ, so callers judge each kind once."""
-        return [(node.taints, node.unschedulable) for node in self.nodes]
+    def barriers(self) -> Kinds[tuple[tuple[Taint, ...], bool]]:
+        """Each node's taints, and whether it is closed to new pods."""
+        return Kinds((node.taints, node.unschedulable) for node in self.nodes)
