@@ -1,0 +1,47 @@
+"""Printing results: JSON and YAML for machines, colour and diffs for people."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def format_option(*formats: str) -> Callable[[F], F]:
+    """`-o`, with the first format as default."""
+    return click.option(
+        "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="Output format."
+    )
+
+
+def print_json(value: Any) -> None:
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def print_yaml(*documents: Any) -> None:
+    click.echo(to_yaml(*documents), nl=False)
+
+
+def to_yaml(*documents: Any) -> str:
+    """YAML in the order given, block style, several documents apart."""
+    import yaml
+
+    plain = [msgspec.to_builtins(msgspec.json.decode(msgspec.json.encode(document))) for document in documents]
+    return yaml.safe_dump_all(plain, sort_keys=False, default_flow_style=False, allow_unicode=True, width=110)
+
+
+def diff_lines(before: Any, after: Any) -> list[str]:
+    """A unified diff of two objects as YAML, coloured."""
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    lines = difflib.unified_diff(to_yaml(before).splitlines(), to_yaml(after).splitlines(), lineterm="", n=2)
+    return [click.style(line, fg=colours.get(line[:1])) for line in list(lines)[2:]]
+
+
+def is_terminal() -> bool:
+    return sys.stderr.isatty()
