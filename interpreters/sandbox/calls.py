@@ -1,0 +1,160 @@
+"""One call on its way through the sandbox, and the conversation that carries it: what both fronts share.
+
+A front decides who waits for what and when to kill; here a call becomes a frame, a reply becomes an outcome or an
+error, and a worker's death becomes a sentence about the script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from interpreters.core.engine import Limits, Outcome, Script
+from interpreters.core.errors import InternalError, InterpError, LimitError, ScriptError
+from interpreters.sandbox.messages import (
+    Answer,
+    Call,
+    Failure,
+    FrameBuffer,
+    Load,
+    Names,
+    ProtocolError,
+    Ready,
+    Reply,
+    encode,
+    error_of,
+    largest_reply,
+    outcome_of,
+)
+from interpreters.sandbox.process import MEMORY, OUTSIDE, WorkerProcess
+
+ENGINES: Mapping[str, str] = {
+    "lua": "interpreters.lua.engine:LuaEngine",
+    "starlark": "interpreters.starlark.engine:StarlarkEngine",
+}
+GRACE = 0.1
+"""The worker is killed so long after its time is up: the engine's own limit words the error better."""
+
+STARTING = 30.0
+"""Seconds a worker may take to become ready; only an overloaded machine needs more than one."""
+
+SLOTS = 256
+"""Scripts a worker keeps at hand; the one after that takes the oldest one's place."""
+
+
+class Recycling(msgspec.Struct, frozen=True):
+    """After how many calls, or above which resident size, a worker is replaced."""
+
+    calls: int = 100_000
+    resident: int = 256 * 1024 * 1024
+
+
+class Task(msgspec.Struct, frozen=True, eq=False):
+    """What is to be run. An empty function asks for the names of all. `deadline` is the caller's, absolute."""
+
+    script: Script
+    function: str
+    arguments: Sequence[bytes]
+    reads_only: bool
+    limits: Limits
+    deadline: float | None
+
+    def seconds(self, now: float) -> float:
+        if self.deadline is None:
+            return self.limits.seconds
+        return min(self.limits.seconds, self.deadline - now)
+
+    def unhurried(self, seconds: float) -> bool:
+        """So much time is all that its limits give; running out of it is then the script's own doing."""
+        return seconds >= self.limits.seconds
+
+
+def check_input(task: Task) -> None:
+    size = sum(map(len, task.arguments))
+    if size > task.limits.input:
+        message = f"the arguments have {size} bytes, at most {task.limits.input} are allowed"
+        raise LimitError("input", message, **_where(task))
+
+
+class Conversation:
+    """One worker and what it has been told."""
+
+    def __init__(self, process: WorkerProcess, limits: Limits) -> None:
+        self.process = process
+        self.limits = limits
+        self.engines: Mapping[str, str] | None = None
+        self.hardening: dict[str, str] = {}
+        self.ready = False
+        self.buffer = FrameBuffer(largest_reply(limits))
+        self._slots: dict[Script, int] = {}
+        self._owners: dict[int, Script] = {}
+        self._next = 0
+
+    def load(self, engines: Mapping[str, str], recycling: Recycling) -> bytearray:
+        self.engines = engines
+        return encode(Load(dict(engines), self.limits, recycling.calls, recycling.resident))
+
+    def call(self, task: Task, seconds: float) -> bytearray:
+        """The frame for one call; the script's text goes along the first time."""
+        limits = task.limits
+        if not task.unhurried(seconds):
+            limits = msgspec.structs.replace(limits, seconds=seconds)
+        self.buffer.limit = largest_reply(limits)
+        script, slot = None, self._slots.get(task.script)
+        if slot is None:
+            script, slot = task.script, self._next
+            self._next = (self._next + 1) % SLOTS
+            self._slots.pop(self._owners.get(slot, script), None)
+            self._slots[script], self._owners[slot] = slot, script
+        other = None if limits == self.limits else limits
+        try:
+            return encode(Call(slot, script, task.function, list(task.arguments), task.reads_only, other))
+        except UnicodeEncodeError:
+            self._slots.pop(task.script, None)
+            raise ScriptError("the text is not valid Unicode", **_where(task)) from None
+
+    def greet(self, reply: Reply) -> None:
+        if self.ready or not isinstance(reply, Ready):
+            raise ProtocolError("a reply before it was ready")
+        self.ready, self.hardening = True, reply.hardening
+
+
+def settle(task: Task, reply: Reply) -> Outcome | frozenset[str] | InterpError:
+    """What the caller gets for a reply."""
+    if isinstance(reply, Answer) and task.function:
+        return outcome_of(reply)
+    if isinstance(reply, Names) and not task.function:
+        return reply.functions
+    if isinstance(reply, Failure):
+        return error_of(reply, task.script.name, task.function)
+    raise ProtocolError("a reply to something else")
+
+
+def overdue(task: Task, seconds: float) -> LimitError:
+    if task.unhurried(seconds):
+        return LimitError("time", f"did not finish within {task.limits.seconds:g} s", **_where(task))
+    return LimitError("time", "did not finish before the caller's deadline", **_where(task))
+
+
+def died(task: Task, cause: str) -> InterpError:
+    """What the caller gets when the worker ended on its own (`cause` as the process was buried with)."""
+    if cause == MEMORY:
+        return LimitError("memory", "used more memory than its worker may have", **_where(task))
+    if cause == OUTSIDE:
+        return InternalError(f"{ScriptError('its workers were killed from outside, twice', **_where(task))}")
+    return ScriptError(f"its worker {cause}", **_where(task))
+
+
+def lied(task: Task, error: ProtocolError) -> ScriptError:
+    return ScriptError(f"its worker sent {error} and was stopped", **_where(task))
+
+
+def reason_of(cause: str) -> str:
+    """One word for the counters."""
+    return MEMORY if cause == MEMORY else "lost" if cause == OUTSIDE else "crash"
+
+
+def _where(task: Task) -> dict[str, Any]:
+    return {"script": task.script.name, "function": task.function or None}

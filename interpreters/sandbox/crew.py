@@ -1,0 +1,232 @@
+"""The workers of an asyncio pool: started, listened to, replaced, killed and collected, never blocking the loop.
+
+What a worker says or dies of is told to the pool, which alone knows whose call it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Protocol
+
+from interpreters.core.engine import Limits
+from interpreters.sandbox import process
+from interpreters.sandbox.calls import STARTING, Conversation, Recycling
+from interpreters.sandbox.messages import ProtocolError, Reply, decode_reply
+
+CHUNK = 256 * 1024
+SLOWEST_RETRY = 5.0
+LONGEST_INQUIRY = 0.1
+"""Seconds a process may take to end after its socket did; the caller waits for what it died of."""
+
+
+class Seat:
+    """One worker in the crew. `busy` belongs to the pool; `retiring` means it works on until its successor is ready."""
+
+    __slots__ = ("busy", "conversation", "process", "retiring", "socket", "timer", "unsent")
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.conversation = conversation
+        self.process = conversation.process
+        self.socket = conversation.process.socket
+        self.busy: object | None = None
+        self.retiring = False
+        self.timer: asyncio.TimerHandle | None = None
+        self.unsent: memoryview | None = None
+
+    def stop_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+
+class Listener(Protocol):
+    """Whom the crew reports to."""
+
+    def on_ready(self, seat: Seat) -> None: ...
+
+    def on_reply(self, seat: Seat, reply: Reply) -> None:
+        """May raise ProtocolError."""
+
+    def on_lie(self, seat: Seat, error: ProtocolError) -> None:
+        """It sent what is no reply and has been killed."""
+
+    def on_death(self, seat: Seat, cause: str) -> None:
+        """It ended by itself and has been buried."""
+
+    def on_false_start(self, cause: str) -> None:
+        """It never became ready."""
+
+
+class Crew:
+    """Keeps `size` workers up."""
+
+    def __init__(
+        self, size: int, engines: Mapping[str, str], limits: Limits, recycling: Recycling, listener: Listener
+    ) -> None:
+        self.size = size
+        self.seats: set[Seat] = set()
+        self.false_starts = 0
+        self._engines = engines
+        self._limits = limits
+        self._recycling = recycling
+        self._listener = listener
+        self._loop = asyncio.get_running_loop()
+        self._dying: set[process.WorkerProcess] = set()
+        self._inquiries = 0
+        self._chunk = memoryview(bytearray(CHUNK))
+        self._retry: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def replenish(self) -> None:
+        """Have `size` workers that are not retiring. After a false start the next one waits, ever longer."""
+        while not self._closed and sum(not seat.retiring for seat in self.seats) < self.size:
+            if self.false_starts:
+                if self._retry is None:
+                    delay = min(SLOWEST_RETRY, 0.05 * 2**self.false_starts)
+                    self._retry = self._loop.call_later(delay, self._try_again)
+                return
+            self._start()
+
+    def _try_again(self) -> None:
+        self._retry = None
+        if not self._closed:
+            self._start()
+            if not self.false_starts:
+                self.replenish()
+
+    def _start(self) -> None:
+        try:
+            worker = process.start()
+        except OSError as error:
+            self._false_start(f"cannot be started: {error.strerror}")
+            return
+        worker.socket.setblocking(False)
+        seat = Seat(Conversation(worker, self._limits))
+        self.seats.add(seat)
+        seat.timer = self._loop.call_later(STARTING, self._too_slow, seat)
+        self._loop.add_reader(worker.socket, self._readable, seat)
+        self.send(seat, memoryview(seat.conversation.load(self._engines, self._recycling)))
+
+    def _too_slow(self, seat: Seat) -> None:
+        self.remove(seat)
+        self._false_start("did not become ready")
+
+    def _false_start(self, cause: str) -> None:
+        self.false_starts += 1
+        self._listener.on_false_start(cause)
+        self.replenish()
+
+    def replaced(self) -> bool:
+        """Whether a retiring worker may go."""
+        return sum(seat.conversation.ready and not seat.retiring for seat in self.seats) >= self.size
+
+    def send(self, seat: Seat, frame: memoryview) -> None:
+        try:
+            sent = seat.socket.send(frame)
+        except BlockingIOError:
+            sent = 0
+        except OSError:  # it is gone: the reader sees the end of the stream
+            return
+        if sent < len(frame):
+            seat.unsent = frame[sent:]
+            self._loop.add_writer(seat.socket, self._writable, seat)
+
+    def _writable(self, seat: Seat) -> None:
+        self._loop.remove_writer(seat.socket)
+        unsent, seat.unsent = seat.unsent, None
+        if unsent is not None:
+            self.send(seat, unsent)
+
+    def _readable(self, seat: Seat) -> None:
+        try:
+            size = seat.socket.recv_into(self._chunk)
+        except BlockingIOError:
+            return
+        except OSError:
+            size = 0
+        if not size:
+            self._end_of_stream(seat)
+            return
+        buffer = seat.conversation.buffer
+        try:
+            payload = buffer.feed(self._chunk[:size])
+            if payload is None:
+                return
+            reply = decode_reply(payload)
+            if buffer.pending:
+                raise ProtocolError("more than one reply")  # noqa: TRY301 - one way out for every lie
+            if seat.conversation.ready:
+                self._listener.on_reply(seat, reply)
+            else:
+                self._welcome(seat, reply)
+        except ProtocolError as error:
+            self.remove(seat)
+            self._listener.on_lie(seat, error)
+            self.replenish()
+
+    def _welcome(self, seat: Seat, reply: Reply) -> None:
+        seat.conversation.greet(reply)
+        seat.stop_timer()
+        self.false_starts = 0
+        self.replenish()
+        self._listener.on_ready(seat)
+
+    def _end_of_stream(self, seat: Seat) -> None:
+        self._take_away(seat)
+        if seat.conversation.ready:
+            self.replenish()
+        self._inquiries += 1
+        self._inquire(seat, self._loop.time() + LONGEST_INQUIRY)
+
+    def _inquire(self, seat: Seat, until: float) -> None:
+        """Find out what it died of; a process takes a moment longer to end than its socket."""
+        if seat.process.reap():
+            cause = seat.process.bury()
+        elif self._loop.time() < until:
+            self._loop.call_later(0.001, self._inquire, seat, until)
+            return
+        else:
+            cause = process.OUTSIDE
+            self._collect(seat.process)
+        self._inquiries -= 1
+        if seat.conversation.ready:
+            self._listener.on_death(seat, cause)
+        else:
+            self._false_start(cause)
+
+    def remove(self, seat: Seat) -> None:
+        """Kill a worker. Its process is collected in the background."""
+        self._take_away(seat)
+        self._collect(seat.process)
+
+    def _take_away(self, seat: Seat) -> None:
+        self.seats.discard(seat)
+        seat.stop_timer()
+        seat.unsent = None
+        self._loop.remove_reader(seat.socket)
+        self._loop.remove_writer(seat.socket)
+        seat.process.kill()
+
+    def _collect(self, worker: process.WorkerProcess) -> None:
+        if not self._dying:
+            self._loop.call_later(0.002, self._reap, 0.002)
+        self._dying.add(worker)
+
+    def _reap(self, pause: float) -> None:
+        for worker in [worker for worker in self._dying if worker.reap()]:
+            self._dying.discard(worker)
+            worker.close()
+        if self._dying:
+            pause = min(2 * pause, 0.1)
+            self._loop.call_later(pause, self._reap, pause)
+
+    async def close(self) -> None:
+        """Kill and collect everyone."""
+        self._closed = True
+        if self._retry is not None:
+            self._retry.cancel()
+        for seat in list(self.seats):
+            self.remove(seat)
+        while self._dying or self._inquiries:
+            await asyncio.sleep(0.002)

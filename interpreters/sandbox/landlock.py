@@ -1,0 +1,51 @@
+"""Landlock for a worker: a second wall behind the seccomp filter, against files, TCP, signals and foreign sockets.
+
+It goes up in two steps because it binds only the calling thread and those it starts later: before the engines are
+imported nothing may be written, run or connected to; afterwards nothing may be read either.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+
+_CREATE_RULESET, _RESTRICT_SELF = 444, 446
+_ASK_VERSION = 1
+
+_READ_RIGHTS = 1 << 2 | 1 << 3  # read a file, list a folder
+_RIGHTS_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
+_TCP_VERSION, _TCP_RIGHTS = 4, 0b11
+_SCOPE_VERSION, _SCOPES = 6, 0b11  # abstract sockets and signals of processes outside
+
+
+def version(libc: ctypes.CDLL) -> int:
+    """What the kernel offers; 0 for nothing."""
+    return max(0, int(libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(_ASK_VERSION))))
+
+
+def restrict(libc: ctypes.CDLL, *, also_reading: bool) -> str:
+    """Give up every right to change and run files, perhaps also to read them, to TCP and outsiders. Says what was
+    reached."""
+    offered = version(libc)
+    if not offered:
+        return "not offered by the kernel"
+    files = next(rights for since, rights in sorted(_RIGHTS_BY_VERSION.items(), reverse=True) if since <= offered)
+    if not also_reading:
+        files &= ~_READ_RIGHTS
+    attributes = struct.pack(
+        "=QQQ",
+        files,
+        _TCP_RIGHTS if offered >= _TCP_VERSION else 0,
+        _SCOPES if offered >= _SCOPE_VERSION else 0,
+    )
+    size = 24 if offered >= _SCOPE_VERSION else 16 if offered >= _TCP_VERSION else 8
+    ruleset = libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), ctypes.c_uint(0))
+    if ruleset < 0:
+        return f"refused by the kernel: {os.strerror(ctypes.get_errno())}"
+    try:
+        if libc.syscall(_RESTRICT_SELF, ruleset, ctypes.c_uint(0)) != 0:
+            return f"refused by the kernel: {os.strerror(ctypes.get_errno())}"
+    finally:
+        os.close(ruleset)
+    return f"on (version {offered})"

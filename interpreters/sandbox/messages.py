@@ -1,0 +1,208 @@
+"""What the parent and a worker say to each other: msgpack messages in length-prefixed frames.
+
+The parent treats everything a worker sends as hostile: a frame's length is checked before anything is read or
+allocated, and messages are decoded into these types and no others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from interpreters.core.engine import Limits, Outcome, Script
+from interpreters.core.errors import (
+    Frame,
+    InternalError,
+    InterpError,
+    LimitError,
+    QuarantinedError,
+    ReplyError,
+    ScriptError,
+    ScriptSyntaxError,
+)
+
+HEADER = 4
+MESSAGE_ROOM = 64 * 1024
+"""What a reply may need beyond its values and its printed text: field names, an error's words, its frames."""
+
+LONGEST_MESSAGE = 8 * 1024
+
+
+class Load(Struct, frozen=True, tag="load", array_like=True):
+    """First frame to a worker: import these engines, then seal yourself."""
+
+    engines: dict[str, str]
+    limits: Limits
+    recycle_calls: int
+    recycle_resident: int
+
+
+class Call(Struct, frozen=True, tag="call", array_like=True):
+    """Run `function`, or list the functions when it is empty. A script's text travels only with its first call."""
+
+    slot: int
+    script: Script | None
+    function: str
+    arguments: list[bytes]
+    reads_only: bool
+    limits: Limits | None
+
+
+class Ready(Struct, frozen=True, tag="ready", array_like=True):
+    """The worker is sealed. `missing` says why an engine could not be loaded, by language."""
+
+    missing: dict[str, str]
+    hardening: dict[str, str]
+
+
+class Answer(Struct, frozen=True, tag="answer", array_like=True):
+    """`spent` asks to be replaced: the worker has served long enough or grown too big."""
+
+    values: tuple[bytes, ...]
+    printed: str
+    seconds: float
+    memory: int
+    spent: bool
+
+
+class Names(Struct, frozen=True, tag="names", array_like=True):
+    """The functions a script defines."""
+
+    functions: frozenset[str]
+    spent: bool
+
+
+class Failure(Struct, frozen=True, tag="failure", array_like=True):
+    """An error of the tree in core/errors.py, field by field. `detail` is a reply's path or the limit's name."""
+
+    kind: str
+    message: str
+    script: str
+    line: int | None
+    function: str | None
+    frames: list[tuple[str, int]]
+    printed: str
+    detail: str
+    spent: bool
+
+
+Reply = Answer | Names | Failure | Ready
+
+_encoder = msgspec.msgpack.Encoder()
+_requests: msgspec.msgpack.Decoder[Load | Call] = msgspec.msgpack.Decoder(Load | Call)
+_replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
+
+
+class ProtocolError(Exception):
+    """A worker sent something that is not a reply."""
+
+
+def encode(message: Load | Call | Reply) -> bytearray:
+    frame = bytearray(HEADER)
+    _encoder.encode_into(message, frame, HEADER)
+    frame[:HEADER] = (len(frame) - HEADER).to_bytes(HEADER, "big")
+    return frame
+
+
+def decode_request(payload: bytes | bytearray | memoryview) -> Load | Call:
+    return _requests.decode(payload)
+
+
+def decode_reply(payload: bytes | bytearray | memoryview) -> Reply:
+    try:
+        return _replies.decode(payload)
+    except (msgspec.MsgspecError, UnicodeError, ValueError, OverflowError, RecursionError) as error:
+        raise ProtocolError("a frame that is not a reply") from error
+
+
+def largest_reply(limits: Limits) -> int:
+    """How many bytes a reply to a call under these limits may have."""
+    return limits.output + limits.printed * 4 + MESSAGE_ROOM
+
+
+class FrameBuffer:
+    """Puts the chunks of one stream together into frames, and refuses a frame above `limit` before it is read."""
+
+    __slots__ = ("limit", "pending")
+
+    def __init__(self, limit: int = MESSAGE_ROOM) -> None:
+        self.limit = limit
+        self.pending = bytearray()
+
+    def feed(self, chunk: memoryview) -> bytearray | memoryview | None:
+        """The payload of the first frame, once its last byte is there; valid until the chunk is written over."""
+        if not self.pending and len(chunk) >= HEADER and len(chunk) == self._size(chunk):
+            return chunk[HEADER:]
+        self.pending += chunk
+        return self.take()
+
+    def take(self) -> bytearray | None:
+        """The next frame among the bytes already here."""
+        if len(self.pending) < HEADER:
+            return None
+        size = self._size(self.pending)
+        if len(self.pending) < size:
+            return None
+        payload = self.pending[HEADER:size]
+        del self.pending[:size]
+        return payload
+
+    def _size(self, start: memoryview | bytearray) -> int:
+        size = int.from_bytes(start[:HEADER], "big")
+        if size > self.limit:
+            raise ProtocolError("a reply larger than the call allows")
+        return size + HEADER
+
+
+def failure_of(error: ScriptError, spent: bool) -> Failure:
+    detail = ""
+    message = error.message
+    if isinstance(error, LimitError):
+        detail = error.limit
+    elif isinstance(error, ReplyError):
+        detail, message = error.path, error.problem
+    return Failure(
+        kind=error.kind,
+        message=shortened(message),
+        script=error.script,
+        line=error.line,
+        function=error.function,
+        frames=[(frame.function[:200], frame.line) for frame in error.frames[:50]],
+        printed=error.printed,
+        detail=detail[:1000],
+        spent=spent,
+    )
+
+
+def error_of(failure: Failure, script: str, function: str) -> InterpError:
+    """The error as it was raised in the worker. Where it names no script or function, the call's own are used."""
+    if failure.kind == "internal":
+        return InternalError(f"{script}: {f'in {function}: ' if function else ''}{failure.message}")
+    where: dict[str, Any] = {
+        "script": failure.script or script,
+        "line": failure.line,
+        "function": failure.function or function or None,
+        "frames": tuple(Frame(name, line) for name, line in failure.frames),
+        "printed": failure.printed,
+    }
+    match failure.kind:
+        case "syntax":
+            return ScriptSyntaxError(failure.message, **where)
+        case "reply":
+            return ReplyError(failure.detail, failure.message, **where)
+        case "limit":
+            return LimitError(failure.detail, failure.message, **where)
+        case "quarantined":
+            return QuarantinedError(failure.message, **where)
+        case _:
+            return ScriptError(failure.message, **where)
+
+
+def outcome_of(answer: Answer) -> Outcome:
+    return Outcome(answer.values, answer.printed, answer.seconds, answer.memory)
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 3] + "..."

@@ -1,0 +1,280 @@
+"""The sandbox as the command line uses it: blocking calls, from one thread or from several."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, cast
+
+from interpreters.core.engine import Limits, Outcome, Script
+from interpreters.core.errors import BusyError, InternalError, InterpError
+from interpreters.sandbox import process
+from interpreters.sandbox.calls import (
+    ENGINES,
+    GRACE,
+    STARTING,
+    Conversation,
+    Recycling,
+    Task,
+    check_input,
+    died,
+    lied,
+    overdue,
+    reason_of,
+    settle,
+)
+from interpreters.sandbox.messages import ProtocolError, Ready, Reply, decode_reply
+from interpreters.sandbox.standing import Standings
+from interpreters.sandbox.stats import Counters, SandboxStats
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+CHUNK = 64 * 1024
+
+
+class SandboxRunner:
+    """Up to `workers` calls at once. Workers start when they are needed and load the languages seen so far.
+
+    `first` is a worker that was started early, before the caller knew what to run.
+    """
+
+    def __init__(
+        self,
+        workers: int = 1,
+        *,
+        limits: Limits | None = None,
+        engines: Mapping[str, str] = ENGINES,
+        recycling: Recycling | None = None,
+        standings: Standings | None = None,
+        first: process.WorkerProcess | None = None,
+    ) -> None:
+        self.workers = workers
+        self.limits = limits or Limits()
+        self.standings = standings or Standings()
+        self._engines = engines
+        self._recycling = recycling or Recycling()
+        self._languages: set[str] = set()
+        self._idle: list[Conversation] = [Conversation(first, self.limits)] if first else []
+        self._alive: set[Conversation] = set(self._idle)
+        self._busy = 0
+        self._waiting = 0
+        self._counters = Counters()
+        self._hardening: dict[str, str] = {}
+        self._change = threading.Condition()
+        self._spawner: ThreadPoolExecutor | None = None
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop and collect every worker, also those that are busy for other threads."""
+        with self._change:
+            self._closed = True
+            alive, self._alive, self._idle = list(self._alive), set(), []
+            self._change.notify_all()
+        for conversation in alive:
+            conversation.process.kill()
+        for conversation in alive:
+            conversation.process.wait(5.0)
+            conversation.process.close()
+        if self._spawner is not None:
+            self._spawner.shutdown()
+
+    def call(
+        self,
+        script: Script,
+        function: str,
+        arguments: Sequence[bytes],
+        *,
+        reads_only: bool = False,
+        limits: Limits | None = None,
+        deadline: float | None = None,
+    ) -> Outcome:
+        """Run one function. `deadline` is absolute, on the clock of `time.monotonic`."""
+        return cast(Outcome, self._run(Task(script, function, arguments, reads_only, limits or self.limits, deadline)))
+
+    def functions(
+        self, script: Script, *, limits: Limits | None = None, deadline: float | None = None
+    ) -> frozenset[str]:
+        """The names of the functions that the script defines."""
+        return cast("frozenset[str]", self._run(Task(script, "", (), False, limits or self.limits, deadline)))
+
+    def hardening(self) -> dict[str, str]:
+        """What confines the workers on this system, and what it lacks; empty before the first call."""
+        return dict(self._hardening)
+
+    def stats(self) -> SandboxStats:
+        """A snapshot of the counters."""
+        ready = sum(conversation.ready for conversation in self._alive)
+        starting = len(self._alive) - ready
+        return self._counters.snapshot(
+            self.standings,
+            size=self.workers,
+            ready=ready,
+            starting=starting,
+            busy=self._busy,
+            waiting=self._waiting,
+        )
+
+    def _run(self, task: Task) -> Outcome | frozenset[str]:
+        check_input(task)
+        self.standings.check(task.script, task.function)
+        self._counters.calls += 1
+        for retried in (False, True):
+            conversation = self._take(task)
+            try:
+                result = self._converse(conversation, task)
+            except EOFError:
+                cause = self._lose(conversation)
+                if cause == process.OUTSIDE and not retried and not self._closed:
+                    self._counters.retries += 1
+                    continue
+                for _ in range(2 if retried else 1):
+                    self.standings.lose(task.script, reason_of(cause), time.monotonic())
+                raise died(task, cause) from None
+            except BaseException:
+                self._discard(conversation)
+                raise
+            if isinstance(result, InterpError):
+                raise result
+            return result
+        raise AssertionError("a second loss raises")
+
+    def _take(self, task: Task) -> Conversation:
+        """An idle worker that has the language loaded or can still load it; a new one if there may be one more."""
+        with self._change:
+            while not self._closed:
+                self._languages.add(task.script.language)
+                for conversation in reversed(self._idle):
+                    if self._speaks(conversation, task.script.language):
+                        self._idle.remove(conversation)
+                        self._busy += 1
+                        return conversation
+                if len(self._alive) >= self.workers and self._idle:
+                    self._bury(self._idle.pop())
+                if len(self._alive) < self.workers:
+                    self._busy += 1
+                    return self._start()
+                self._waiting += 1
+                ended = not self._change.wait(None if task.deadline is None else task.deadline - time.monotonic())
+                self._waiting -= 1
+                if ended:
+                    raise BusyError("no worker became free before the caller's deadline")
+        raise BusyError("the sandbox is closed")
+
+    def _speaks(self, conversation: Conversation, language: str) -> bool:
+        loaded = conversation.engines
+        return loaded is None or language in loaded or language not in self._engines
+
+    def _start(self) -> Conversation:
+        """A worker ends with the thread that started it, so a passing thread lets one that stays do it."""
+        if threading.current_thread() is threading.main_thread():
+            worker = process.start()
+        else:
+            if self._spawner is None:
+                from concurrent.futures import ThreadPoolExecutor
+
+                self._spawner = ThreadPoolExecutor(1, "sandbox-spawner")
+            worker = self._spawner.submit(process.start).result()
+        conversation = Conversation(worker, self.limits)
+        self._alive.add(conversation)
+        return conversation
+
+    def _converse(self, conversation: Conversation, task: Task) -> Outcome | frozenset[str] | InterpError:
+        if conversation.engines is None:
+            engines = {name: self._engines[name] for name in self._languages if name in self._engines}
+            self._send(conversation, conversation.load(engines, self._recycling), STARTING)
+        seconds = max(0.0, task.seconds(time.monotonic()))
+        frame = conversation.call(task, seconds)
+        try:
+            self._send(conversation, frame, seconds + (GRACE if conversation.ready else STARTING))
+            if not conversation.ready:
+                conversation.greet(self._receive(conversation, STARTING))
+                self._hardening = conversation.hardening
+            reply = self._receive(conversation, seconds + GRACE)
+            if conversation.buffer.pending:
+                raise ProtocolError("more than one reply")  # noqa: TRY301 - one way out for every lie
+            result = settle(task, reply)
+        except TimeoutError:
+            if not conversation.ready:
+                raise InternalError("no sandbox worker starts: it did not become ready") from None
+            self._counters.kills["time"] += 1
+            if task.unhurried(seconds):
+                self.standings.lose(task.script, "time", time.monotonic())
+            raise overdue(task, seconds) from None
+        except ProtocolError as error:
+            self._counters.kills["protocol"] += 1
+            self.standings.lose(task.script, "protocol", time.monotonic())
+            raise lied(task, error) from None
+        self._put_back(conversation, spent=not isinstance(reply, Ready) and reply.spent)
+        return result
+
+    def _send(self, conversation: Conversation, frame: bytearray, seconds: float) -> None:
+        conversation.process.socket.settimeout(seconds)
+        try:
+            conversation.process.socket.sendall(frame)
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise EOFError from error
+
+    def _receive(self, conversation: Conversation, seconds: float) -> Reply:
+        payload: bytearray | memoryview | None = conversation.buffer.take()
+        until = time.monotonic() + seconds
+        sock = conversation.process.socket
+        while payload is None:
+            sock.settimeout(max(0.001, until - time.monotonic()))
+            try:
+                chunk = sock.recv(CHUNK)
+            except TimeoutError:
+                raise
+            except OSError as error:
+                raise EOFError from error
+            if not chunk:
+                raise EOFError
+            if time.monotonic() > until:
+                raise TimeoutError
+            payload = conversation.buffer.feed(memoryview(chunk))
+        return decode_reply(payload)
+
+    def _put_back(self, conversation: Conversation, *, spent: bool) -> None:
+        """Idle again; a worn-out worker goes, and its successor starts while nobody waits for it."""
+        if spent:
+            self._counters.recycled += 1
+            self._discard(conversation)
+            return
+        with self._change:
+            self._busy -= 1
+            if not self._closed:
+                self._idle.append(conversation)
+            self._change.notify()
+
+    def _discard(self, conversation: Conversation) -> None:
+        with self._change:
+            self._busy -= 1
+            self._bury(conversation)
+            if not self._closed:
+                self._idle.append(self._start())
+            self._change.notify()
+
+    def _lose(self, conversation: Conversation) -> str:
+        """The worker hung up: what it died of."""
+        conversation.process.kill()
+        conversation.process.wait(5.0)
+        cause = conversation.process.bury()
+        self._counters.kills[reason_of(cause)] += 1
+        self._discard(conversation)
+        return cause
+
+    def _bury(self, conversation: Conversation) -> None:
+        self._alive.discard(conversation)
+        conversation.process.kill()
+        conversation.process.wait(5.0)
+        conversation.process.close()

@@ -1,0 +1,50 @@
+"""What a sandbox has been through, as plain numbers for metrics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from interpreters.sandbox.standing import Sentence, Standings
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxStats:
+    """A snapshot. `kills` are by reason: time, memory, crash, lost, protocol, cancelled, start."""
+
+    size: int
+    ready: int
+    starting: int
+    busy: int
+    waiting: int
+    calls: int
+    retries: int
+    recycled: int
+    kills: dict[str, int]
+    quarantined: tuple[Sentence, ...]
+
+
+@dataclass(slots=True)
+class Counters:
+    """The running totals behind a snapshot."""
+
+    calls: int = 0
+    retries: int = 0
+    recycled: int = 0
+    kills: Counter[str] = field(default_factory=Counter)
+
+    def snapshot(
+        self, standings: Standings, *, size: int, ready: int, starting: int, busy: int, waiting: int
+    ) -> SandboxStats:
+        return SandboxStats(
+            size=size,
+            ready=ready,
+            starting=starting,
+            busy=busy,
+            waiting=waiting,
+            calls=self.calls,
+            retries=self.retries,
+            recycled=self.recycled,
+            kills=dict(self.kills),
+            quarantined=tuple(standings.quarantined.values()),
+        )

@@ -1,0 +1,89 @@
+"""Who runs next: one queue a script, served in turn, and a bound on the workers that doubtful scripts may hold.
+
+So a script that uses up its time on every call holds at most half of the workers while the others go on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterator
+from typing import Generic, Protocol, TypeVar
+
+from interpreters.sandbox.standing import Standings
+
+
+class Waiter(Protocol):
+    """What is queued: known by the digest of its script."""
+
+    digest: str
+    doubtful: bool
+
+
+W = TypeVar("W", bound=Waiter)
+
+
+class Turnstile:
+    """Counts who is running and says who may. Suspects share half of the workers; so does each unproven script."""
+
+    def __init__(self, size: int, standings: Standings) -> None:
+        self.half = max(1, size // 2)
+        self._standings = standings
+        self._running: Counter[str] = Counter()
+        self._doubtful = 0
+
+    def admits(self, digest: str, now: float) -> bool:
+        if self._standings.suspect(digest, now):
+            return self._doubtful < self.half
+        return self._standings.proven(digest) or self._running[digest] < self.half
+
+    def enter(self, waiter: Waiter, now: float) -> None:
+        self._running[waiter.digest] += 1
+        waiter.doubtful = self._standings.suspect(waiter.digest, now)
+        self._doubtful += waiter.doubtful
+
+    def leave(self, waiter: Waiter) -> None:
+        self._running[waiter.digest] -= 1
+        if not self._running[waiter.digest]:
+            del self._running[waiter.digest]
+        self._doubtful -= waiter.doubtful
+
+
+class FairQueue(Generic[W]):
+    """First in, first out within a script; scripts in turn."""
+
+    def __init__(self) -> None:
+        self._lines: OrderedDict[str, deque[W]] = OrderedDict()
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[W]:
+        for line in self._lines.values():
+            yield from line
+
+    def join(self, waiter: W, *, first: bool = False) -> None:
+        line = self._lines.setdefault(waiter.digest, deque())
+        (line.appendleft if first else line.append)(waiter)
+        self._length += 1
+
+    def leave(self, waiter: W) -> None:
+        line = self._lines.get(waiter.digest)
+        if line is not None and waiter in line:
+            line.remove(waiter)
+            self._length -= 1
+            if not line:
+                del self._lines[waiter.digest]
+
+    def next(self, turnstile: Turnstile, now: float) -> W | None:
+        """The first waiter of the first script whose turn it is and whom the turnstile admits."""
+        for digest, line in self._lines.items():
+            if turnstile.admits(digest, now):
+                waiter = line.popleft()
+                self._length -= 1
+                if line:
+                    self._lines.move_to_end(digest)
+                else:
+                    del self._lines[digest]
+                return waiter
+        return None

@@ -1,0 +1,162 @@
+"""The worker process: reads calls from its socket, runs them in an engine, writes the answers back.
+
+Started by `process.start` as `python -I -S`; its only descriptors are the socket (3) and a pipe for the last words of a
+dying runtime (2). Engines are imported by name when the first frame asks for them; after that the process is sealed.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import resource
+import sys
+from time import perf_counter
+from typing import NoReturn
+
+from interpreters.core.engine import Engine, Limits, Script
+from interpreters.core.errors import LimitError, ScriptError
+from interpreters.sandbox import confinement
+from interpreters.sandbox.messages import (
+    HEADER,
+    Answer,
+    Call,
+    Failure,
+    Load,
+    Names,
+    Ready,
+    Reply,
+    decode_request,
+    encode,
+    failure_of,
+    shortened,
+)
+
+SOCKET = 3
+RESIDENT_EVERY = 32
+"""Reading the resident size costs as much as a short call, so it is looked at once in so many calls."""
+
+_CHUNK = 256 * 1024
+
+
+class Worker:
+    """Engines by language, scripts by slot, and how much of this process's life is used up."""
+
+    def __init__(self, load: Load, resident: int | None) -> None:
+        self.limits = load.limits
+        self.engines: dict[str, Engine] = {}
+        self.missing: dict[str, str] = {}
+        self.scripts: dict[int, Script] = {}
+        self.calls_left = load.recycle_calls
+        self.recycle_resident = load.recycle_resident
+        self.spent = False
+        self._resident = resident
+        for language, name in load.engines.items():
+            try:
+                self.engines[language] = _import_engine(name)
+            except Exception as error:  # whatever is wrong with one language, the others still work
+                self.missing[language] = shortened(f"{type(error).__name__}: {error}")
+        self._peak_at_start = _peak_resident()
+
+    def answer(self, call: Call) -> Reply:
+        if call.script is not None:
+            self.scripts[call.slot] = call.script
+        script = self.scripts[call.slot]
+        self._age()
+        try:
+            return self._run(script, call, call.limits or self.limits)
+        except ScriptError as error:
+            if isinstance(error, LimitError) and error.limit == "memory":
+                self._age(measured=True)
+            return failure_of(error, self.spent)
+        except MemoryError:
+            self.spent = True
+            return failure_of(LimitError("memory", "not enough memory"), spent=True)
+        except RecursionError:
+            return failure_of(LimitError("stack", "nested too deeply"), self.spent)
+        except Exception as error:  # an engine's bug must not look like a lost worker
+            return _internal(f"{type(error).__name__}: {error}", self.spent)
+
+    def _run(self, script: Script, call: Call, limits: Limits) -> Reply:
+        engine = self.engines.get(script.language)
+        if engine is None:
+            why = self.missing.get(script.language, "no such language")
+            return _internal(f"the {script.language} engine is not available: {why}", self.spent)
+        if not call.function:
+            return Names(engine.functions(script, limits), self.spent)
+        started = perf_counter()
+        outcome = engine.call(script, call.function, call.arguments, limits, reads_only=call.reads_only)
+        seconds = perf_counter() - started
+        if sum(map(len, outcome.values)) > limits.output:
+            raise LimitError("output", f"the result is larger than {limits.output} bytes")
+        memory = outcome.memory or max(0, _peak_resident() - self._peak_at_start)
+        return Answer(outcome.values, outcome.printed[: limits.printed], seconds, memory, self.spent)
+
+    def _age(self, *, measured: bool = False) -> None:
+        self.calls_left -= 1
+        if self.calls_left <= 0:
+            self.spent = True
+        if self._resident is not None and (measured or self.calls_left % RESIDENT_EVERY == 0):
+            pages = int(os.pread(self._resident, 100, 0).split()[1])
+            if pages * resource.getpagesize() > self.recycle_resident:
+                self.spent = True
+
+
+def _import_engine(name: str) -> Engine:
+    module, _, attribute = name.partition(":")
+    engine: Engine = getattr(importlib.import_module(module), attribute)()
+    return engine
+
+
+def _peak_resident() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1024 if confinement.LINUX else 1)
+
+
+def _internal(message: str, spent: bool) -> Failure:
+    return Failure("internal", shortened(message), "", None, None, [], "", "", spent)
+
+
+def _read(size: int) -> bytes | bytearray:
+    chunk = os.read(SOCKET, min(size, _CHUNK))
+    if len(chunk) == size:
+        return chunk
+    whole = bytearray(chunk)
+    while len(whole) < size:
+        if not chunk:
+            os._exit(0)  # the parent closed its end: nobody waits for an answer
+        chunk = os.read(SOCKET, min(size - len(whole), _CHUNK))
+        whole += chunk
+    return whole
+
+
+def receive() -> Load | Call:
+    return decode_request(_read(int.from_bytes(_read(HEADER), "big")))
+
+
+def send(reply: Reply) -> None:
+    try:
+        frame = encode(reply)
+    except UnicodeEncodeError:
+        frame = encode(_internal("the engine returned text that is not Unicode", spent=False))
+    sent = os.write(SOCKET, frame)
+    while sent < len(frame):
+        sent += os.write(SOCKET, memoryview(frame)[sent : sent + _CHUNK])
+
+
+def main(parent: int, preload: list[str]) -> NoReturn:
+    """Confine, load, seal, then serve until the parent hangs up or kills."""
+    report = confinement.confine(parent)
+    for module in preload:
+        importlib.import_module(module)
+    resident = os.open("/proc/self/statm", os.O_RDONLY) if confinement.LINUX else None
+    load = receive()
+    if not isinstance(load, Load):
+        sys.exit("the first frame must say what to load")
+    worker = Worker(load, resident)
+    gc.collect()
+    gc.freeze()
+    send(Ready(worker.missing, report | confinement.seal(load.limits)))
+    while True:
+        call = receive()
+        if isinstance(call, Call):
+            send(worker.answer(call))

@@ -1,0 +1,178 @@
+"""An engine for tests whose scripts are native code: what a script could do that had broken out of its language.
+
+A script's text is ignored; the function names one of the acts below.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from interpreters.core.engine import Limits, Outcome, Script
+from interpreters.core.errors import Frame, LimitError, ReplyError, ScriptError, ScriptSyntaxError
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PARENT = os.getppid()
+
+
+def _refused(act: Callable[[], object]) -> str:
+    """The name of the error that the act met, or `done`."""
+    try:
+        act()
+    except OSError as error:
+        return f"refused {error.errno}"
+    return "done"
+
+
+def _system_call(number: int, *arguments: object) -> str:
+    ctypes.set_errno(0)
+    return "done" if LIBC.syscall(number, *arguments) >= 0 else f"refused {ctypes.get_errno()}"
+
+
+def _thread() -> str:
+    seen: list[int] = []
+    thread = threading.Thread(target=seen.append, args=(1,))
+    thread.start()
+    thread.join()
+    return "done" if seen else "nothing ran"
+
+
+ATTEMPTS: dict[str, Callable[[], str]] = {
+    "tcp socket": lambda: _refused(socket.socket),
+    "unix socket": lambda: _refused(lambda: socket.socket(socket.AF_UNIX)),
+    "socket pair": lambda: _refused(socket.socketpair),
+    "netlink socket": lambda: _refused(lambda: socket.socket(16, socket.SOCK_RAW)),
+    "read /etc/passwd": lambda: _refused(lambda: os.open("/etc/passwd", os.O_RDONLY)),
+    "read the parent's memory": lambda: _refused(lambda: os.open(f"/proc/{PARENT}/mem", os.O_RDONLY)),
+    "read the parent's environment": lambda: _refused(lambda: os.open(f"/proc/{PARENT}/environ", os.O_RDONLY)),
+    "read its own environment": lambda: _refused(lambda: os.open("/proc/self/environ", os.O_RDONLY)),
+    "write a file": lambda: _refused(lambda: os.open("/tmp/probe", os.O_WRONLY | os.O_CREAT)),
+    "list a folder": lambda: _refused(lambda: os.listdir("/")),
+    "ask for a file": lambda: _refused(lambda: os.stat("/etc/passwd")),
+    "remove a file": lambda: _refused(lambda: os.unlink("/tmp/probe")),
+    "change folder": lambda: _refused(lambda: os.chdir("/")),
+    "make a file in memory": lambda: _refused(lambda: os.memfd_create("probe")),
+    "run a program": lambda: _refused(lambda: os.execv("/bin/true", ["true"])),
+    "fork": lambda: _refused(os.fork),
+    "vfork by number": lambda: _system_call(58),
+    "clone a process": lambda: _system_call(56, 17, None, None, None, None),
+    "kill the parent": lambda: _refused(lambda: os.kill(PARENT, 0)),
+    "kill everybody": lambda: _refused(lambda: os.kill(-1, 0)),
+    "signal a thread of the parent": lambda: _system_call(234, PARENT, PARENT, 0),
+    "trace the parent": lambda: _system_call(101, 16, PARENT, None, None),
+    "read the parent by process_vm_readv": lambda: _system_call(310, PARENT, None, 0, None, 0, 0),
+    "open the parent by pidfd": lambda: _refused(lambda: os.pidfd_open(PARENT)),
+    "raise its own limits": lambda: _system_call(302, 0, 2, ctypes.create_string_buffer(b"\xff" * 16), None),
+    "lower the parent's limits": lambda: _system_call(302, PARENT, 7, ctypes.create_string_buffer(16), None),
+    "be dumpable again": lambda: _system_call(157, 4, 1, 0, 0, 0),
+    "map executable memory": lambda: _system_call(9, None, 4096, 7, 0x22, -1, 0),
+    "io_uring": lambda: _system_call(425, 8, ctypes.create_string_buffer(128)),
+    "own a descriptor's signals": lambda: _system_call(72, 3, 8, PARENT),
+    "userfaultfd": lambda: _system_call(323, 0),
+    "bpf": lambda: _system_call(321, 0, None, 0),
+    "keyring": lambda: _system_call(250, 0, -3, 0),
+    "mount": lambda: _system_call(165, b"none", b"/", b"tmpfs", 0, None),
+    "start a thread": _thread,
+}
+
+
+def _endless() -> str:
+    while True:
+        pass
+
+
+def _devour() -> str:
+    hoard = []
+    while True:
+        hoard.append(bytearray(1 << 20))
+
+
+def _go_out_of_memory() -> str:
+    os.write(2, b"fatal error: runtime: out of memory\n\ngoroutine 1 [running]:\n" + b"x" * 200_000)
+    os._exit(2)
+
+
+def _hang_up() -> str:
+    os.close(3)
+    time.sleep(60)
+    return "unreachable"
+
+
+def _raw(frame: bytes) -> Callable[[], str]:
+    def act() -> str:
+        os.write(3, frame)
+        time.sleep(60)
+        return "unreachable"
+
+    return act
+
+
+def _raise(error: Exception) -> Callable[[], str]:
+    def act() -> str:
+        raise error
+
+    return act
+
+
+ACTS: dict[str, Callable[[], str]] = {
+    "spin": _endless,
+    "sleep": lambda: time.sleep(60) or "",
+    "devour": _devour,
+    "GoOutOfMemory": _go_out_of_memory,
+    "HangUp": _hang_up,
+    "exit": lambda: os._exit(7),
+    "abort": os.abort,
+    "segfault": lambda: str(ctypes.string_at(1)),
+    "pid": lambda: str(os.getpid()),
+    "environment": lambda: json.dumps(dict(os.environ)),
+    "KillItself": lambda: str(LIBC.syscall(234, os.getpid(), os.getpid(), signal.SIGKILL)),
+    "HugeFrame": _raw(b"\xff\xff\xff\xff"),
+    "NotAReply": _raw(b"\x00\x00\x00\x03abc"),
+    "TwoReplies": _raw(b"\x00\x00\x00\x01\x90" * 2),
+    "DeepFrame": _raw(b"\x00\x01\x00\x00" + b"\x91" * 65536),
+    "ReadyAgain": _raw(b"\x00\x00\x00\x09\x93\xa5ready\x80\x80"),
+    "ScriptError": _raise(
+        ScriptError("bad", script="s", line=3, function="F", frames=(Frame("G", 2), Frame("F", 3)), printed="hello")
+    ),
+    "ScriptSyntaxError": _raise(ScriptSyntaxError("no", script="s", line=1)),
+    "ReplyError": _raise(ReplyError("components[0].name", "is missing", script="s", function="F")),
+    "LimitError": _raise(LimitError("depth", "too deep")),
+    "EngineBug": _raise(ZeroDivisionError("division by zero")),
+    "MemoryError": _raise(MemoryError()),
+    "BrokenText": lambda: "\ud800",
+}
+
+
+class ProbeEngine:
+    """Functions are acts; `echo` returns its arguments."""
+
+    def functions(self, script: Script, limits: Limits) -> frozenset[str]:
+        if script.text == "broken":
+            raise ScriptSyntaxError("unexpected end", script=script.name, line=1)
+        return frozenset({"echo", *ACTS})
+
+    def call(
+        self, script: Script, function: str, arguments: Sequence[bytes], limits: Limits, *, reads_only: bool = False
+    ) -> Outcome:
+        if function == "echo":
+            return Outcome(tuple(arguments), printed=script.name)
+        if function == "attempt":
+            return Outcome((json.dumps(ATTEMPTS[json.loads(arguments[0])]()).encode(),))
+        if function == "grow":
+            GROWTH.append(b"x" * int(arguments[0]))
+            return Outcome((str(os.getpid()).encode(),))
+        if function == "nap":
+            time.sleep(float(arguments[0]))
+            return Outcome((b"null",))
+        if function == "big":
+            return Outcome((b"1" * int(arguments[0]),))
+        return Outcome((b"null",), printed=ACTS[function]())
+
+
+GROWTH: list[bytes] = []
