@@ -1,0 +1,151 @@
+"""A listening port: which paths it serves, how a problem is worded in JSON, and how it stops without losing a request.
+
+It is aiohttp's low-level server with a table of paths: no router, middleware or signals stand on the way of a request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
+from aiohttp.web_server import Server
+
+from interpreters.core.errors import InterpError
+from webhook.bodies import HttpProblem
+from webhook.logs import LOGGER
+from webhook.target import parse_target
+
+Handler = Callable[[BaseRequest], Awaitable[Response]]
+
+HEAD_SECONDS = 10.0  # a connection that has not sent a request's head by then is closed
+KEEP_ALIVE_SECONDS = 120.0  # longer than Go's 90 s, so that the client closes first and no request crosses our close
+_JSON = "application/json"
+_ENCODE = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One endpoint: a path, a method, the function that answers, and its part of the OpenAPI document."""
+
+    method: str
+    path: str
+    handler: Handler
+    description: Mapping[str, Any]
+    hidden: bool = False  # left out when known paths are named: it carries a secret
+
+
+def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(body=_ENCODE(value), status=status, headers=headers, content_type=_JSON)
+
+
+def problem_response(status: int, reason: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The JSON body of every answer that is not in an envelope of its own."""
+    return json_response({"code": status, "reason": reason, "message": message}, status, headers)
+
+
+@dataclass(slots=True)
+class Listener:
+    """Serves some routes on one address. `count` hears of each answer outside of /interpret: path and status."""
+
+    routes: Iterable[Route]
+    count: Callable[[str, int], None]
+    draining: bool = False
+    _table: dict[str, dict[str, Handler]] = field(default_factory=dict)
+    _server: _Server | None = None
+    _socket: asyncio.Server | None = None
+
+    async def start(self, host: str, port: int, tls: ssl.SSLContext | None, *, share: bool = False) -> int:
+        """Listen; the port taken. `share` lets other processes listen on the same one."""
+        for route in self.routes:
+            self._table.setdefault(route.path, {})[route.method] = route.handler
+        self._server = _Server(self._dispatch)
+        loop = asyncio.get_running_loop()
+        self._socket = await loop.create_server(
+            self._server, host, port, ssl=tls, reuse_port=share or None, backlog=1024,
+            ssl_handshake_timeout=HEAD_SECONDS if tls else None,
+        )  # fmt: skip
+        return int(self._socket.sockets[0].getsockname()[1])
+
+    async def stop(self, seconds: float) -> None:
+        """Accept no more, let what is under way finish, then close."""
+        self.draining = True
+        if self._socket:
+            self._socket.close()
+        if self._server:
+            self._server.pre_shutdown()
+            await self._server.shutdown(seconds)
+
+    async def _dispatch(self, request: BaseRequest) -> Response:
+        path = parse_target(request.raw_path).path
+        methods = self._table.get(path)
+        handler = methods.get(request.method) if methods else None
+        if handler is None:
+            response = self._refuse(request, methods)
+        else:
+            response = await self._answer(handler, request, path)
+        if self.draining:
+            response.force_close()
+        return response
+
+    async def _answer(self, handler: Handler, request: BaseRequest, path: str) -> Response:
+        try:
+            return await handler(request)
+        except HttpProblem as problem:
+            response = problem_response(problem.status, problem.reason, problem.message, problem.headers)
+            if problem.headers.get("Connection") == "close":
+                response.force_close()
+        except InterpError as error:
+            response = problem_response(error.code, error.fault, str(error))
+        except Exception:
+            LOGGER.exception("a request failed through a mistake of ours", extra={"path": path})
+            response = problem_response(500, "ours", "an internal error; the server's log has the details")
+        self.count(path, response.status)
+        return response
+
+    def _refuse(self, request: BaseRequest, methods: Mapping[str, Handler] | None) -> Response:
+        if methods is None:
+            known = sorted({route.path for route in self.routes if not route.hidden})
+            self.count("other", 404)
+            return problem_response(404, "path", f"no such path; this listener serves {', '.join(known)}")
+        self.count("other", 405)
+        allowed = ", ".join(sorted(methods))
+        return problem_response(405, "method", f"the method must be {allowed}", {"Allow": allowed})
+
+
+class _Server(Server):
+    """aiohttp's connection keeper, which also lets go of clients that connect and then say nothing."""
+
+    def __init__(self, handler: Handler) -> None:
+        super().__init__(
+            handler,
+            request_factory=self._request,
+            handler_cancellation=True,  # a client that goes away frees its worker
+            access_log=None,
+            auto_decompress=False,  # bodies are unpacked under our own limit
+            keepalive_timeout=KEEP_ALIVE_SECONDS,
+        )
+        self._spoke: set[RequestHandler] = set()
+
+    def __call__(self) -> RequestHandler:
+        connection = super().__call__()
+        self._loop.call_later(HEAD_SECONDS, self._hang_up_if_silent, connection)
+        return connection
+
+    def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
+        self._spoke.discard(handler)
+        super().connection_lost(handler, exc)
+
+    def _request(self, message: Any, payload: Any, protocol: RequestHandler, writer: Any, task: Any) -> BaseRequest:
+        self._spoke.add(protocol)
+        return BaseRequest(message, payload, protocol, writer, task, self._loop)
+
+    def _hang_up_if_silent(self, connection: RequestHandler) -> None:
+        if connection not in self._spoke:
+            connection.force_close()

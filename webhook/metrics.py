@@ -1,0 +1,75 @@
+"""What Prometheus may scrape. With several server processes any of them answers for all.
+
+`prometheus_client` keeps the values of all processes in files of one directory when PROMETHEUS_MULTIPROC_DIR is set
+before it is imported; the supervisor sets it.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.process_collector import ProcessCollector
+
+DIRECTORY_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+_SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+
+class Metrics:
+    """The metrics of one server process."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self.requests = Counter(
+            "interp_requests", "Requests to /interpret by outcome: ok, or whose fault the failure was.",
+            ["operation", "kind", "outcome"], registry=registry,
+        )  # fmt: skip
+        self.seconds = Histogram(
+            "interp_request_seconds", "From the request's head to its reply.", ["operation"],
+            buckets=_SECONDS, registry=registry,
+        )  # fmt: skip
+        self.script_seconds = Histogram(
+            "interp_script_seconds", "A script's call, as its sandbox worker measured it.", ["operation", "language"],
+            buckets=_SECONDS, registry=registry,
+        )  # fmt: skip
+        self.other_requests = Counter(
+            "interp_http_requests", "Requests to the other endpoints.", ["path", "status"], registry=registry
+        )
+        self.in_flight = self._gauge("interp_in_flight", "Requests being worked on.")
+        self.waiting = self._gauge("interp_waiting", "Requests waiting for their turn.")
+        self.workers = self._gauge("interp_workers", "Sandbox workers that are up.")
+        self.workers_killed = Counter(
+            "interp_workers_killed", "Sandbox workers lost, by reason.", ["reason"], registry=registry
+        )
+        self.quarantined = self._gauge(
+            "interp_quarantined_scripts", "Scripts not run any more until they change.", "livemax"
+        )
+        self.scripts = self._gauge("interp_scripts", "Kinds that a script answers for.", "livemax")
+        self.reloads = Counter("interp_reloads", "Reloads of files.", ["what", "outcome"], registry=registry)
+        self.reload_failing = self._gauge(
+            "interp_reload_failing",
+            "1 while the newest files could not be loaded and older ones serve.",
+            "livemax",
+            "what",
+        )
+        self.certificate_expiry = self._gauge(
+            "interp_certificate_expiry_timestamp_seconds", "When the served certificate ends.", "livemin", "listener"
+        )
+        if DIRECTORY_VARIABLE not in os.environ:
+            ProcessCollector(registry=registry)
+        self.count = lru_cache(4096)(self.requests.labels)  # looking a label set up costs more than counting it
+        self.time_request = lru_cache(64)(self.seconds.labels)
+        self.time_script = lru_cache(256)(self.script_seconds.labels)
+
+    def _gauge(self, name: str, text: str, mode: str = "livesum", *labels: str) -> Gauge:
+        return Gauge(name, text, labels, multiprocess_mode=mode, registry=self.registry)  # type: ignore[arg-type]
+
+    def exposition(self) -> bytes:
+        """The text format; of every process if there are several."""
+        if DIRECTORY_VARIABLE not in os.environ:
+            return generate_latest(self.registry)
+        together = CollectorRegistry()
+        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        return generate_latest(together)

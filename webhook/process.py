@@ -1,0 +1,181 @@
+"""One server process: starts the service and its listeners, reloads, drains. Run by itself or under the supervisor."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+import msgspec
+import uvloop
+
+from interpreters.core.errors import InterpError
+from webhook import logs
+from webhook.health import health_routes, inspection_routes
+from webhook.interpret import interpret_routes
+from webhook.listener import Listener, Route
+from webhook.logs import LOGGER
+from webhook.service import Service
+from webhook.settings import Settings
+from webhook.tls import ReloadableTls
+from webhook.watching import Watcher
+
+_OBSERVE_SECONDS = 1.0
+
+
+class Running:
+    """A service with its listeners, open for requests."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.port = 0
+        self.admin_port: int | None = None
+        settings = service.settings
+        self._tls = {"main": ReloadableTls(settings.certificate, settings.key)}
+        if settings.admin_port is not None:
+            self._tls["admin"] = ReloadableTls(settings.certificate, settings.key, settings.client_ca)
+        service.reloads.add("certificates", self.load_certificates)
+        self._listeners: list[Listener] = []
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def open(self) -> None:
+        service, settings = self.service, self.service.settings
+        share = settings.processes > 1
+        public = [*interpret_routes(service), *health_routes(service)]
+        private = private_routes(service)
+        service.routes = [*public, *private]
+        if settings.admin_port is None:
+            public += private
+        else:
+            self.admin_port = await self._listen(
+                [*private, *health_routes(service)], settings.admin_host, settings.admin_port, "admin", share
+            )
+        self.port = await self._listen(public, settings.host, settings.port, "main", share)
+        self._note_expiry()
+        self._tasks.append(asyncio.create_task(self._observe()))
+        if settings.watch != "off":
+            poll = settings.watch_seconds if settings.watch == "poll" else None
+            certificates = [file for tls in self._tls.values() for file in tls.files]
+            for name, paths in (("scripts", settings.scripts), ("certificates", certificates)):
+                watcher = Watcher(paths, partial(service.reloads.reload, [name]), poll=poll)
+                self._tasks.append(asyncio.create_task(watcher.run()))
+
+    async def load_certificates(self) -> str:
+        for tls in self._tls.values():
+            tls.reload()
+        self._note_expiry()
+        return f"{len(self._tls)} listeners"
+
+    async def drain(self) -> None:
+        """Say not ready, keep answering for a while, then accept no more and finish what is under way."""
+        settings = self.service.settings
+        self.service.draining = True
+        for listener in self._listeners:
+            listener.draining = True
+        LOGGER.info("draining", extra={"underWay": self.service.load.requests})
+        await asyncio.sleep(settings.drain_delay)
+        await asyncio.gather(*(listener.stop(settings.drain_seconds) for listener in self._listeners))
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(listener.stop(0) for listener in self._listeners))
+
+    async def _listen(self, routes: list[Route], host: str, port: int, name: str, share: bool) -> int:
+        listener = Listener(routes, self._count)
+        self._listeners.append(listener)
+        return await listener.start(host, port, self._tls[name].context, share=share)
+
+    def _count(self, path: str, status: int) -> None:
+        known = path if any(route.path == path and not route.hidden for route in self.service.routes) else "other"
+        self.service.metrics.other_requests.labels(known, str(status)).inc()
+
+    def _note_expiry(self) -> None:
+        for name, tls in self._tls.items():
+            self.service.metrics.certificate_expiry.labels(name).set(tls.expiry)
+
+    async def _observe(self) -> None:
+        while True:
+            await asyncio.sleep(_OBSERVE_SECONDS)
+            self.service.observe()
+
+
+def private_routes(service: Service) -> list[Route]:
+    """Everything that may be moved to the second listener: one file per endpoint."""
+    return inspection_routes(service)
+
+
+@asynccontextmanager
+async def serving(settings: Settings) -> AsyncIterator[Running]:
+    """A running server for as long as the block lasts."""
+    service = Service(settings)
+    try:
+        await service.start()
+        running = Running(service)
+        try:
+            await running.open()
+            yield running
+        finally:
+            await running.close()
+    finally:
+        await service.close()
+
+
+async def serve(settings: Settings, ready: Callable[[Running], None], *, parent: int | None = None) -> None:
+    """Serve until SIGTERM or SIGINT, or until the pipe `parent` ends; SIGHUP reloads everything."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    reloads: set[asyncio.Task[None]] = set()
+    async with serving(settings) as running:
+        loop.add_signal_handler(
+            signal.SIGHUP, lambda: reloads.add(asyncio.create_task(running.service.reloads.reload()))
+        )
+        if parent is not None:
+            loop.add_reader(parent, _stop_at_end, parent, stop)
+        gc.collect()
+        gc.freeze()  # what is loaded now stays: later collections need not walk it
+        where = {"url": f"https://{settings.host}:{running.port}"}
+        if running.admin_port is not None:
+            where["adminUrl"] = f"https://{settings.admin_host}:{running.admin_port}"
+        LOGGER.info("listening", extra=where)
+        ready(running)
+        await stop.wait()
+        if parent is not None:
+            loop.remove_reader(parent)
+        await running.drain()
+    LOGGER.info("stopped")
+
+
+def _stop_at_end(pipe: int, stop: asyncio.Event) -> None:
+    if not os.read(pipe, 1):
+        stop.set()
+
+
+def run(settings: Settings, ready: Callable[[Running], None] = lambda _: None, *, parent: int | None = None) -> int:
+    """Serve in this process; the exit code."""
+    logs.configure(settings.log_level)
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(serve(settings, ready, parent=parent))
+    except (InterpError, OSError) as error:
+        LOGGER.error("cannot serve", extra={"reason": str(error)})
+        return 2
+    return 0
+
+
+def main() -> int:
+    """Under the supervisor: settings come by standard input, whose end means that the supervisor is gone."""
+    settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=Settings)
+    return run(settings, lambda running: print("ready", running.port, flush=True), parent=sys.stdin.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

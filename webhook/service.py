@@ -1,0 +1,102 @@
+"""What the endpoints share: settings, scripts, sandbox workers, metrics, and how scripts are loaded."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from interpreters.catalog import Catalog
+from interpreters.core.engine import Limits
+from interpreters.core.errors import InputError
+from interpreters.interpretation import load_functions_async
+from interpreters.sandbox.pool import SandboxPool
+from interpreters.scan import Origin, scan
+from webhook.listener import Route
+from webhook.load import Load
+from webhook.logs import LOGGER, RequestLog
+from webhook.metrics import Metrics
+from webhook.reloading import Reloads
+from webhook.settings import Settings
+from webhook.tracing import Tracing
+
+Check = Callable[[], Awaitable[str | None]]
+"""A readiness check: None when all is well, otherwise what is wrong."""
+
+
+class Service:
+    """One server process, without its listeners."""
+
+    def __init__(self, settings: Settings) -> None:
+        limits = Limits(seconds=settings.script_seconds, memory=settings.script_memory, input=settings.max_body)
+        self.settings = settings
+        self.metrics = Metrics()
+        self.requests = RequestLog(settings.log_level)
+        self.tracing = Tracing(settings.tracing)
+        self.pool = SandboxPool(settings.workers, limits=limits, max_waiting=settings.waiting)
+        self.load = Load(settings.max_bytes, settings.workers + max(1, settings.waiting // 2))
+        self._install(Catalog({}))
+        self.reloads = Reloads({"scripts": self.load_scripts}, self.metrics)
+        self.checks: dict[str, Check] = {"scripts": self._scripts_loaded, "workers": self._workers_up}
+        self.routes: list[Route] = []
+        self.draining = False
+        self._killed: dict[str, int] = {}
+
+    async def start(self) -> None:
+        """Workers first, since scripts are loaded in them. A broken script is reported and left out."""
+        await self.pool.start()
+        self._install(await self._read_scripts())
+        for broken in self.catalog.broken:
+            LOGGER.error(
+                "a script is broken and does not answer", extra={"script": broken.name, "reason": str(broken.error)}
+            )
+        self.observe()
+
+    async def close(self) -> None:
+        await self.pool.close()
+
+    async def load_scripts(self) -> str:
+        """Swap in what the files hold now. Raises `InputError` when any of the operator's own scripts is broken."""
+        catalog = await self._read_scripts()
+        for broken in catalog.broken:
+            if broken.source.origin < Origin.BUNDLED:
+                raise InputError(str(broken.error))
+        self._install(catalog)
+        self.observe()
+        return f"{len(catalog.kinds)} kinds"
+
+    def observe(self) -> None:
+        """Bring the metrics of the sandbox up to date."""
+        stats = self.pool.stats()
+        metrics = self.metrics
+        metrics.in_flight.set(self.load.requests)
+        metrics.waiting.set(stats.waiting)
+        metrics.workers.set(stats.ready)
+        metrics.quarantined.set(len(stats.quarantined))
+        metrics.scripts.set(len(self.catalog.kinds))
+        for reason, total in stats.kills.items():
+            metrics.workers_killed.labels(reason).inc(total - self._killed.get(reason, 0))
+        self._killed = dict(stats.kills)
+
+    def _install(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.known_kinds = frozenset(catalog.kinds)
+
+    async def _read_scripts(self) -> Catalog:
+        bundled = None if self.settings.bundled == "none" else self.settings.bundled
+        places = [Path(place) for place in self.settings.scripts]
+        found = await asyncio.to_thread(scan, places, bundled=bundled)
+        return Catalog.build(found, await load_functions_async(self.pool, found))
+
+    async def _scripts_loaded(self) -> str | None:
+        return None if self.catalog.offers else "no script is loaded"
+
+    async def _workers_up(self) -> str | None:
+        return None if self.pool.stats().ready else "no sandbox worker is up"
+
+
+def digest_of(catalog: Catalog) -> str:
+    """Tells whether two servers answer with the same scripts."""
+    texts = sorted({offer.script.digest for offers in catalog.offers.values() for offer in offers})
+    return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]

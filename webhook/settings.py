@@ -1,0 +1,144 @@
+"""What an operator may set: one struct whose fields are the YAML keys, the flags and the `INTERP_*` variables.
+
+The JSON schema, the command line and the documentation of the settings all derive from the annotations here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from functools import cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from interpreters.core.engine import MIB
+from interpreters.core.errors import InputError
+
+Mode = Literal["enforce", "warn", "off"]
+
+
+class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Everything `interp serve` can be told."""
+
+    host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 or :: for all.")] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="Port to listen on; 0 takes a free one.")] = 8443
+    certificate: Annotated[str, Meta(description="PEM file with the server's certificate and its chain.")] = ""
+    key: Annotated[str, Meta(description="PEM file with the server's private key.")] = ""
+
+    scripts: Annotated[
+        list[str], Meta(description="Folders of scripts, or files with ResourceInterpreterCustomizations; first wins.")
+    ] = []
+    bundled: Annotated[
+        Literal["lua", "starlark", "none"],
+        Meta(description="Answer with the bundled scripts where no other does; which language to prefer."),
+    ] = "lua"
+
+    processes: Annotated[int, Meta(ge=1, le=64, description="Server processes that share the port.")] = 1
+    workers: Annotated[int, Meta(ge=1, le=64, description="Sandbox workers of each process.")] = 2
+    waiting: Annotated[int, Meta(ge=0, le=100000, description="Calls that may wait for a worker; more get 429.")] = 256
+    max_bytes: Annotated[int, Meta(ge=1024, description="Bytes of bodies held at once in each process.")] = 256 * MIB
+    timeout_seconds: Annotated[
+        float, Meta(gt=0, le=300, description="Budget of a request that names no timeout of its own.")
+    ] = 10.0
+    timeout_seconds_most: Annotated[
+        float, Meta(gt=0, le=300, description="No request gets more than this, whatever it asks for.")
+    ] = 30.0
+    margin_seconds: Annotated[
+        float, Meta(ge=0, le=10, description="Taken off the caller's timeout so that it gets our words, not its own.")
+    ] = 0.25
+    max_body: Annotated[int, Meta(ge=1024, description="Largest body in bytes, after decompression.")] = 8 * MIB
+
+    script_seconds: Annotated[float, Meta(gt=0, le=30, description="Time one call of a script may take.")] = 1.0
+    script_memory: Annotated[int, Meta(ge=MIB, description="Memory in bytes one call of a script may take.")] = 64 * MIB
+
+    path_secret: Annotated[
+        str, Meta(pattern="^[A-Za-z0-9_-]*$", description="Serve /interpret/<secret> instead of /interpret.")
+    ] = ""
+    path_secret_file: Annotated[str, Meta(description="File that holds the path secret.")] = ""
+    allow_from: Annotated[list[str], Meta(description="Networks that may call /interpret; none given: all.")] = []
+    admin_host: Annotated[str, Meta(description="Address of the second listener.")] = "127.0.0.1"
+    admin_port: Annotated[
+        Annotated[int, Meta(ge=0, le=65535)] | None,
+        Meta(description="Port of a second listener that takes all but /interpret; 0 takes a free one."),
+    ] = None
+    client_ca: Annotated[str, Meta(description="PEM bundle: the second listener demands a certificate from it.")] = ""
+
+    drain_seconds: Annotated[float, Meta(ge=0, le=600, description="How long a stop waits for requests.")] = 20.0
+    drain_delay: Annotated[
+        float, Meta(ge=0, le=600, description="How long a stop keeps accepting after /readyz says no.")
+    ] = 0.0
+    watch: Annotated[
+        Literal["auto", "poll", "off"], Meta(description="How changed files are noticed; SIGHUP always works.")
+    ] = "auto"
+    watch_seconds: Annotated[float, Meta(gt=0, le=3600, description="How often to look when polling.")] = 2.0
+
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="Least level logged.")] = "info"
+    log_objects: Annotated[bool, Meta(description="Log the objects of failed requests (never Secrets).")] = False
+    tracing: Annotated[Literal["auto", "off"], Meta(description="OpenTelemetry spans if it is installed.")] = "auto"
+
+    clusters: Annotated[list[str], Meta(description="Files or folders with cluster state for /estimate.")] = []
+    kubeconfig: Annotated[str, Meta(description="Kubeconfig of a live cluster for /estimate and /admit.")] = ""
+    quotas: Annotated[list[str], Meta(description="Files or folders with FederatedResourceQuotas for /admit.")] = []
+    ledger: Annotated[str, Meta(description="URL of the quota ledger: sqlite:///file or postgresql://…")] = ""
+    admission_mode: Annotated[Mode, Meta(description="What /admit does where no mode is set per namespace.")] = (
+        "enforce"
+    )
+    admission_modes: Annotated[dict[str, Mode], Meta(description="Namespace to mode: enforce, warn or off.")] = {}
+
+
+SECRET_FIELDS = frozenset({"path_secret", "ledger"})
+
+
+def attribute(key: str) -> str:
+    """The Python name of a YAML key."""
+    return _attributes()[key]
+
+
+@cache
+def _attributes() -> dict[str, str]:
+    return dict(zip(Settings.__struct_encode_fields__, Settings.__struct_fields__, strict=True))
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The JSON schema of the settings file."""
+    document = msgspec.json.schema(Settings)
+    body: dict[str, Any] = document["$defs"]["Settings"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "interp serve", **body}
+
+
+def check(settings: Settings) -> Settings:
+    """Rules between fields, which a schema cannot say. Raises `InputError` naming the key."""
+    if not settings.certificate or not settings.key:
+        missing = "certificate" if not settings.certificate else "key"
+        raise InputError(f"{missing}: is required; `interp certs make` creates a pair, `make serve` does all of it")
+    if settings.path_secret and settings.path_secret_file:
+        raise InputError("pathSecret and pathSecretFile: give one of the two")
+    if settings.client_ca and settings.admin_port is None:
+        raise InputError("clientCa: needs adminPort, since Karmada presents no certificate to the first listener")
+    if settings.kubeconfig and settings.clusters:
+        raise InputError("clusters and kubeconfig: give one of the two")
+    for network in settings.allow_from:
+        try:
+            ipaddress.ip_network(network)
+        except ValueError as error:
+            raise InputError(f"allowFrom: expected a network such as 10.0.0.0/8: {error}") from None
+    return settings
+
+
+def shown(settings: Settings) -> dict[str, Any]:
+    """The settings by YAML key, with secrets masked: what `--print-config` prints."""
+    plain: dict[str, Any] = msgspec.to_builtins(settings)
+    for key, name in _attributes().items():
+        if name in SECRET_FIELDS and plain[key]:
+            plain[key] = _masked_url(plain[key]) if "://" in plain[key] else "***"
+    return plain
+
+
+def _masked_url(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    credentials, at, place = rest.rpartition("@")
+    if not at:
+        return url
+    return f"{scheme}://{credentials.partition(':')[0]}:***@{place}"

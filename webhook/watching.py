@@ -1,0 +1,128 @@
+"""Noticing that files changed: a fingerprint decides, and inotify, where there is one, says when to look."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from pathlib import Path
+
+Fingerprint = tuple[tuple[str, int, int, int], ...]
+
+_SETTLE_SECONDS = 0.1  # an editor or a rotation writes several files; look when it is done
+_SAFETY_SECONDS = 30.0  # inotify sees nothing on some network file systems
+_CLOSE_WRITE, _ATTRIB, _MOVED, _CREATE, _DELETE, _SELF = 0x8, 0x4, 0xC0, 0x100, 0x200, 0xC00
+_FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def fingerprint(paths: Iterable[str]) -> Fingerprint:
+    """Identity, size and time of every file below these paths. Links are followed, as a ConfigMap's `..data` needs."""
+    found = []
+    for path in sorted(set(_files(paths))):
+        try:
+            status = Path(path).stat()
+        except OSError:
+            continue
+        found.append((path, status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(found)
+
+
+class Watcher:
+    """Calls back, once per change and never twice at a time, when the fingerprint of some paths differs."""
+
+    def __init__(self, paths: Iterable[str], changed: Callable[[], Awaitable[None]], *, poll: float | None) -> None:
+        self._paths = list(paths)
+        self._changed = changed
+        self._notify = None if poll else _Inotify.open()
+        self._interval = poll or (_SAFETY_SECONDS if self._notify else 2.0)
+
+    @property
+    def uses_inotify(self) -> bool:
+        return self._notify is not None
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        nudge = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        if self._notify:
+            loop.add_reader(self._notify.descriptor, self._notify.drain, nudge)
+        try:
+            self._watch_folders()
+            seen = fingerprint(self._paths)
+            while True:
+                await self._nudged(nudge)
+                self._watch_folders()
+                now = await asyncio.to_thread(fingerprint, self._paths)
+                if now != seen:
+                    seen = now
+                    await self._changed()
+        finally:
+            if self._notify:
+                loop.remove_reader(self._notify.descriptor)
+                self._notify.close()
+
+    async def _nudged(self, nudge: asyncio.Event) -> None:
+        try:
+            async with asyncio.timeout(self._interval):
+                await nudge.wait()
+        except TimeoutError:
+            return
+        while nudge.is_set():
+            nudge.clear()
+            await asyncio.sleep(_SETTLE_SECONDS)
+
+    def _watch_folders(self) -> None:
+        if self._notify:
+            for folder in _folders(self._paths):
+                self._notify.watch(folder)
+
+
+class _Inotify:
+    """The three system calls; Python's library has none of them."""
+
+    def __init__(self, library: ctypes.CDLL, descriptor: int) -> None:
+        self._library = library
+        self.descriptor = descriptor
+
+    @classmethod
+    def open(cls) -> _Inotify | None:
+        library = ctypes.CDLL(None, use_errno=True)
+        if not hasattr(library, "inotify_init1"):
+            return None
+        descriptor = library.inotify_init1(_FLAGS)
+        return cls(library, descriptor) if descriptor >= 0 else None
+
+    def watch(self, folder: str) -> None:
+        mask = _CLOSE_WRITE | _ATTRIB | _MOVED | _CREATE | _DELETE | _SELF
+        self._library.inotify_add_watch(self.descriptor, os.fsencode(folder), mask)
+
+    def drain(self, nudge: asyncio.Event) -> None:
+        nudge.set()
+        try:
+            while os.read(self.descriptor, 65536):
+                pass
+        except BlockingIOError:
+            pass
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+def _files(paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        if not Path(path).is_dir():
+            yield path
+            continue
+        for folder, _, names in os.walk(path, followlinks=True):
+            yield from (f"{folder}/{name}" for name in names)
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    """Every folder to listen at; a file is watched through its folder, since it may be replaced."""
+    found: set[str] = set()
+    for path in paths:
+        if Path(path).is_dir():
+            found.update(folder for folder, _, _ in os.walk(path, followlinks=True))
+        found.add(str(Path(path).parent))
+    return found
