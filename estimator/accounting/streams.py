@@ -92,7 +92,7 @@ def _open(path: str | Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
             yield raw, raw.tell
             return
         with gzip.open(raw) as unpacked:
-            yield unpacked, raw.tell
+            yield unpacked, raw.tell  # type: ignore[misc]
 
 
 def _reader(file: IO[bytes], position: Callable[[], int], progress: Progress | None) -> Callable[[int], bytes]:

@@ -37,11 +37,12 @@ def shares(demand: Demand, *, unscheduled_sets: int = 0) -> Iterator[Share]:
     if demand.components:
         sets = len(targets) or unscheduled_sets
         for part in demand.components:
-            pods = part.replicas * sets
+            pods = max(part.replicas, 0) * sets
             yield Share(part, pods, _scaled(part, pods))
         return
     for part in demand.parts:
-        pods = sum(target.replicas for target in targets) if targets else part.replicas * unscheduled_sets
+        replicas = sum(target.replicas for target in targets) if targets else part.replicas * unscheduled_sets
+        pods = max(replicas, 0)
         yield Share(part, pods, _scaled(part, pods))
 
 
@@ -74,7 +75,7 @@ def usage_by_cluster(demand: Demand) -> dict[str, Amounts]:
     for target in demand.targets:
         total = answer.setdefault(target.name, {})
         for part in demand.parts:
-            pods = part.replicas if demand.components else target.replicas
+            pods = max(part.replicas if demand.components else target.replicas, 0)
             add(total, _scaled(part, pods))
             add(total, {PODS: pods * NANO})
     return {cluster: without_zeros(amounts) for cluster, amounts in answer.items()}
@@ -105,4 +106,7 @@ def binding_usage(binding: dict[str, Any]) -> dict[str, Quantity]:
 
 
 def _scaled(part: Part, pods: int) -> Amounts:
-    return {resource: nano * pods for resource, nano in parse_amounts(part.request).items()} if pods else {}
+    """Never below zero: a negative request or replica count must not pay for another workload."""
+    if pods <= 0:
+        return {}
+    return {resource: max(nano, 0) * pods for resource, nano in parse_amounts(part.request).items()}

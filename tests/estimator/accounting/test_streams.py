@@ -33,7 +33,7 @@ SHAPES = {
     "kubectl's list": lambda items: json.dumps(a_list(items), indent=4),
     "list with two blanks": lambda items: json.dumps(a_list(items), indent=2),
     "kind before items": lambda items: json.dumps({"kind": "List", "items": items}),
-    "array": lambda items: json.dumps(items),
+    "array": json.dumps,
     "one object a line": lambda items: "\n".join(map(json.dumps, items)) + "\n",
     "objects behind each other": lambda items: "".join(map(json.dumps, items)),
     "two lists": lambda items: json.dumps(a_list(items[:2]), indent=4) + "\n" + json.dumps(a_list(items[2:])),

@@ -1,0 +1,158 @@
+"""Quotas as accounting reads them: FederatedResourceQuota and ResourceQuota objects, their keys and their scopes.
+
+A key either names something that bindings tell (requests, pods, objects) or it does not (limits, storage, services);
+what cannot be computed keeps its reason, so that no report drops it silently.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from estimator.accounting.amounts import Amounts, parse_amounts
+from estimator.accounting.usage import PODS
+from interpreters.core.errors import InputError
+
+FEDERATED: Final = "FederatedResourceQuota"
+NATIVE: Final = "ResourceQuota"
+
+_REQUESTED: Final = re.compile(r"cpu|memory|ephemeral-storage|hugepages-.+|attachable-volumes-.+")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A quota's key: the resource it limits, or why that cannot be computed."""
+
+    text: str
+    resource: str | None
+    why: str = ""
+
+    @property
+    def is_enforced_by_karmada(self) -> bool:
+        """A federated quota compares its keys with the requests in bindings letter by letter."""
+        return self.resource == self.text and self.resource != PODS and not self.text.startswith("count/")
+
+
+def read_key(text: str) -> Key:
+    """`requests.cpu` limits `cpu`; `count/pods` limits `pods`; `limits.cpu` limits what no binding says."""
+    if text in (PODS, "count/pods"):
+        return Key(text, PODS)
+    if text.startswith("count/"):
+        return Key(text, text)
+    if text.startswith("limits."):
+        return Key(text, None, "bindings carry requests, not limits")
+    name = text.removeprefix("requests.")
+    if "storageclass.storage.k8s.io/" in name or name in ("storage", "persistentvolumeclaims"):
+        return Key(text, None, "bindings say nothing of volume claims")
+    if _REQUESTED.fullmatch(name) or "/" in name:
+        return Key(text, name)
+    return Key(text, None, "bindings of workloads do not count such objects")
+
+
+def count_key(group: str, kind: str) -> str:
+    """`count/<plural>.<group>`, the plural guessed as Kubernetes guesses it."""
+    singular = kind.lower()
+    ending = {"s": "es", "y": "ies"}.get(singular[-1:], "s")
+    plural = singular[:-1] + ending if ending == "ies" else singular + ending
+    return f"count/{plural}.{group}" if group else f"count/{plural}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A condition on the pods that a quota counts."""
+
+    name: str
+    operator: str = "Exists"
+    values: tuple[str, ...] = ()
+
+    def covers(self, priority_class: str) -> bool | None:
+        """Whether a pod of that priority class counts; None when a pod's requests cannot tell."""
+        if self.name != "PriorityClass":
+            return None
+        match self.operator:
+            case "In":
+                return priority_class in self.values
+            case "NotIn":
+                return priority_class not in self.values
+            case "Exists":
+                return bool(priority_class)
+            case "DoesNotExist":
+                return not priority_class
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one quota object allows its namespace."""
+
+    kind: str
+    namespace: str
+    name: str
+    limits: Amounts
+    reported: Amounts | None = None
+    """Used, as the object's status says; None when there is no status."""
+
+    assignments: Mapping[str, Amounts] = field(default_factory=dict)
+    """The part of each cluster, for a federated quota with static assignments."""
+
+    reported_by_cluster: Mapping[str, Amounts] = field(default_factory=dict)
+    scopes: tuple[Scope, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+    @property
+    def keys(self) -> list[Key]:
+        return [read_key(text) for text in sorted(self.limits)]
+
+    def covers(self, priority_class: str) -> bool | None:
+        """Scopes are all to hold; None when one of them cannot be decided and none excludes."""
+        answers = [scope.covers(priority_class) for scope in self.scopes]
+        return False if False in answers else None if None in answers else True
+
+    @property
+    def undecided_scopes(self) -> list[str]:
+        return sorted({scope.name for scope in self.scopes if scope.covers("") is None})
+
+
+def read_allowance(quota: Mapping[str, Any]) -> Allowance:
+    """Read a quota object. Raises `InputError` when it is no quota, `QuantityError` when an amount is none."""
+    kind = str(quota.get("kind", ""))
+    if kind not in (FEDERATED, NATIVE):
+        raise InputError(f"expected a {FEDERATED} or {NATIVE}, got {kind or 'an object without a kind'}")
+    metadata, spec, status = (quota.get(part) or {} for part in ("metadata", "spec", "status"))
+    limits = spec.get("overall" if kind == FEDERATED else "hard") or {}
+    used = status.get("overallUsed" if kind == FEDERATED else "used")
+    by_cluster = {item.get("clusterName", ""): item for item in status.get("aggregatedStatus") or ()}
+    return Allowance(
+        kind=kind,
+        namespace=str(metadata.get("namespace") or "default"),
+        name=str(metadata.get("name") or ""),
+        limits=parse_amounts(limits),
+        reported=None if used is None else parse_amounts(used),
+        assignments={
+            str(item.get("clusterName", "")): parse_amounts(item.get("hard") or {})
+            for item in spec.get("staticAssignments") or ()
+        },
+        reported_by_cluster={name: parse_amounts(item.get("used") or {}) for name, item in by_cluster.items()},
+        scopes=_scopes(spec),
+    )
+
+
+def read_allowances(objects: Iterable[Mapping[str, Any]]) -> list[Allowance]:
+    """The quotas among objects, in order of namespace, kind and name."""
+    found = [read_allowance(item) for item in objects if item.get("kind") in (FEDERATED, NATIVE)]
+    return sorted(found, key=lambda allowance: (allowance.namespace, allowance.kind, allowance.name))
+
+
+def _scopes(spec: Mapping[str, Any]) -> tuple[Scope, ...]:
+    selector = (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
+    return (
+        *(Scope(str(name)) for name in spec.get("scopes") or ()),
+        *(
+            Scope(str(item.get("scopeName")), str(item.get("operator")), tuple(item.get("values") or ()))
+            for item in selector
+        ),
+    )

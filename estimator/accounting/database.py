@@ -1,0 +1,130 @@
+"""Where the ledger is kept: an SQLite file or PostgreSQL, and transactions that take their write lock first.
+
+SQLite: WAL, `BEGIN IMMEDIATE`, full synchronisation. PostgreSQL: the namespace's row in `quota_scopes` is locked.
+Either way a second writer of the same namespace waits until the first has committed, and then sees what it wrote.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from estimator.accounting.schema import migrate, quota_scopes
+from interpreters.core.errors import InputError, InterpError
+
+_BUSY_SECONDS: Final = 30
+_MIGRATION_LOCK: Final = 0x1E06E8  # an arbitrary number that all our replicas agree on
+_DRIVERS: Final = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
+
+
+class LedgerError(InterpError):
+    """The ledger cannot be reached or written. Nothing was charged; asking again is safe."""
+
+    code = 503
+
+
+def database_url(text: str) -> sa.URL:
+    """`sqlite:///ledger.db`, `postgresql://user@host/name`, or the path of an SQLite file."""
+    try:
+        url = sa.make_url(text if "://" in text else f"sqlite:///{text}")
+    except ArgumentError:
+        raise InputError(f'ledger: "{text}" is neither a file nor a URL such as postgresql://user@host/name') from None
+    driver = _DRIVERS.get(url.get_backend_name())
+    if driver is None:
+        raise InputError(f"ledger: expected sqlite or postgresql, got {url.get_backend_name()}")
+    return url.set(drivername=driver)
+
+
+class Database:
+    """Connections to the ledger's database. `open()` it once per process."""
+
+    def __init__(self, url: str, *, connections: int = 8) -> None:
+        self.url = database_url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._engine = _engine(self.url, self.is_sqlite, connections)
+        # SQLite has one writer at a time anyway; waiting in line here is fair, its busy handler is not.
+        self._writer = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Bring the schema up to date. Safe for several processes at once."""
+        async with self._writing() as connection:
+            if not self.is_sqlite:
+                await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+            await connection.run_sync(migrate)
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """A consistent view, without a lock."""
+        async with _named_errors(self.url), self._engine.connect() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def charging(self, namespace: str) -> AsyncIterator[AsyncConnection]:
+        """A write transaction that nobody else has for this namespace. Commits unless an error leaves it."""
+        async with self._writing() as connection:
+            if not self.is_sqlite:
+                await connection.execute(self.insert(quota_scopes).values(namespace=namespace).on_conflict_do_nothing())
+                lock = sa.select(quota_scopes.c.namespace).where(quota_scopes.c.namespace == namespace)
+                await connection.execute(lock.with_for_update())
+            yield connection
+
+    def insert(self, table: sa.Table) -> Any:
+        """An insert that knows `on_conflict_do_update` in the database's dialect."""
+        return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
+
+    @asynccontextmanager
+    async def _writing(self) -> AsyncIterator[AsyncConnection]:
+        async with _named_errors(self.url):
+            if not self.is_sqlite:
+                async with self._engine.begin() as connection:
+                    yield connection
+                return
+            async with self._writer, self._engine.connect() as connection:
+                await connection.execution_options(sqlite_begin="IMMEDIATE")
+                async with connection.begin():
+                    yield connection
+
+
+def _engine(url: sa.URL, is_sqlite: bool, connections: int) -> AsyncEngine:
+    if not is_sqlite:
+        return create_async_engine(url, pool_size=connections, max_overflow=0, pool_pre_ping=True, pool_timeout=30)
+    engine = create_async_engine(url, pool_size=connections, max_overflow=0, connect_args={"timeout": _BUSY_SECONDS})
+    sa.event.listen(engine.sync_engine, "connect", _set_up_sqlite)
+    sa.event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # the driver's own BEGIN comes too late: after the first read
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_BUSY_SECONDS * 1000}"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    connection.exec_driver_sql(f"BEGIN {connection.get_execution_options().get('sqlite_begin', 'DEFERRED')}")
+
+
+@asynccontextmanager
+async def _named_errors(url: sa.URL) -> AsyncIterator[None]:
+    try:
+        yield
+    except (OperationalError, InterfaceError, DBAPIError, PoolTimeoutError, OSError) as error:
+        if isinstance(error, DBAPIError) and isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError):
+            raise
+        cause = getattr(error, "orig", None) or error
+        first_line = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
+        where = url.render_as_string(hide_password=True)
+        raise LedgerError(f"ledger {where}: {first_line}") from error

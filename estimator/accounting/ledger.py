@@ -1,0 +1,218 @@
+"""The ledger: what is charged to whom, and every decision with its time, who, what and why.
+
+All writing happens in a `Page`: the charges of one namespace while nobody else may touch them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Final, Self
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from estimator.accounting.amounts import Amounts
+from estimator.accounting.charges import Charge, bound, seen
+from estimator.accounting.database import Database
+from estimator.accounting.demand import Demand, WorkloadKey
+from estimator.accounting.rows import (
+    Decision,
+    amount_rows,
+    charge_row,
+    decision_row,
+    read_charge,
+    read_decision,
+    workload_text,
+)
+from estimator.accounting.schema import NANOS_PER_THOUSAND, charge_amounts, charges, decisions
+from estimator.accounting.usage import PODS
+
+Clock = Callable[[], float]
+
+PROVISIONAL_SECONDS: Final = 600.0
+RETENTION_SECONDS: Final = 30 * 86400.0
+_PRUNE_EVERY: Final = 256
+
+
+class Ledger:
+    """One ledger. Use as `async with Ledger(url) as ledger`."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Clock = time.time,
+        provisional_seconds: float = PROVISIONAL_SECONDS,
+        retention_seconds: float = RETENTION_SECONDS,
+        connections: int = 8,
+    ) -> None:
+        self.database = Database(url, connections=connections)
+        self.clock = clock
+        self.provisional_seconds = provisional_seconds
+        self.retention_seconds = retention_seconds
+
+    async def __aenter__(self) -> Self:
+        await self.database.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.database.close()
+
+    @asynccontextmanager
+    async def page(self, namespace: str, *, read_only: bool = False) -> AsyncIterator[Page]:
+        """The charges of one namespace, locked unless `read_only`; what has expired is gone from them."""
+        if read_only:
+            async with self.database.reading() as connection:
+                yield Page(self, connection, namespace, read_only=True)
+            return
+        async with self.database.charging(namespace) as connection:
+            page = Page(self, connection, namespace)
+            await page.expire()
+            yield page
+
+    async def see(self, workload: WorkloadKey, demand: Demand, **about: Any) -> Charge:
+        """Somebody saw the workload (Karmada asked for its components). Keywords: see `Page.see`."""
+        async with self.page(workload.namespace) as page:
+            return await page.see(workload, demand, **about)
+
+    async def see_binding(self, workload: WorkloadKey, demand: Demand, *, source: str = "binding") -> Charge:
+        """Somebody saw the workload's binding."""
+        async with self.page(workload.namespace) as page:
+            charge = bound(await page.charge(workload), demand)
+            return await page.save(replace(charge, source=source))
+
+    async def used(self, namespace: str) -> Amounts:
+        """What the namespace is charged for."""
+        async with self.page(namespace, read_only=True) as page:
+            return await page.used()
+
+    async def namespaces(self) -> list[str]:
+        async with self.database.reading() as connection:
+            found = await connection.scalars(sa.select(charges.c.namespace).distinct().order_by(charges.c.namespace))
+            return list(found)
+
+    async def charges(self, namespace: str | None = None) -> AsyncIterator[Charge]:
+        """Every live charge, in order of workload."""
+        now = self.clock()
+        query = sa.select(charges).order_by(charges.c.workload)
+        if namespace is not None:
+            query = query.where(charges.c.namespace == namespace)
+        async with self.database.reading() as connection:
+            async for row in await connection.stream(query):
+                charge = read_charge(row).at(now)
+                if charge.is_live:
+                    yield charge
+
+    async def decisions(self, namespace: str | None = None, limit: int | None = None) -> AsyncIterator[Decision]:
+        """The record, newest first."""
+        query = sa.select(decisions).order_by(decisions.c.id.desc()).limit(limit)
+        if namespace is not None:
+            query = query.where(decisions.c.namespace == namespace)
+        async with self.database.reading() as connection:
+            async for row in await connection.stream(query):
+                yield read_decision(row)
+
+    async def prune(self) -> int:
+        """Forget decisions older than the retention; how many that were."""
+        async with self.database.charging("") as connection:
+            return await self._prune(connection)
+
+    async def _prune(self, connection: AsyncConnection) -> int:
+        oldest = self.clock() - self.retention_seconds
+        return int((await connection.execute(sa.delete(decisions).where(decisions.c.at < oldest))).rowcount)
+
+
+class Page:
+    """The charges of one namespace inside one transaction."""
+
+    def __init__(self, ledger: Ledger, connection: AsyncConnection, namespace: str, *, read_only: bool = False) -> None:
+        self.ledger, self.connection, self.namespace, self.read_only = ledger, connection, namespace, read_only
+        self.now = ledger.clock()
+
+    async def charge(self, workload: WorkloadKey) -> Charge:
+        """The workload's charge; an empty one when it has none."""
+        row = (
+            await self.connection.execute(sa.select(charges).where(charges.c.workload == workload_text(workload)))
+        ).first()
+        return Charge(workload) if row is None else read_charge(row).at(self.now)
+
+    async def is_charged(self, workload: WorkloadKey) -> bool:
+        """Whether it is charged for any pods; a workload that has none yet does not stand in for what it owns."""
+        query = sa.select(sa.literal(1)).where(
+            charge_amounts.c.workload == workload_text(workload), charge_amounts.c.resource == PODS
+        )
+        return (await self.connection.execute(query)).first() is not None
+
+    async def used(self, without: WorkloadKey | None = None) -> Amounts:
+        """What the namespace is charged for, objects of charged owners left out; `without` one workload and its own."""
+        mine, owner = charge_amounts, charge_amounts.alias("owner")
+        owner_is_charged = sa.exists().where(owner.c.workload == mine.c.owner, owner.c.resource == PODS)
+        query = sa.select(mine.c.resource, sa.func.sum(mine.c.thousands), sa.func.sum(mine.c.nanos)).where(
+            mine.c.namespace == self.namespace, sa.or_(mine.c.owner.is_(None), ~owner_is_charged)
+        )
+        if without is not None:
+            text = workload_text(without)
+            query = query.where(mine.c.workload != text, sa.or_(mine.c.owner.is_(None), mine.c.owner != text))
+        rows = await self.connection.execute(query.group_by(mine.c.resource))
+        return {resource: int(thousands) * NANOS_PER_THOUSAND + int(nanos) for resource, thousands, nanos in rows}
+
+    async def charged(self, without: WorkloadKey | None = None) -> list[Charge]:
+        """The charges one by one, as `used` counts them: for what a sum over resources cannot tell."""
+        rows = await self.connection.execute(sa.select(charges).where(charges.c.namespace == self.namespace))
+        found = [charge for row in rows if (charge := read_charge(row).at(self.now)).is_live]
+        charging = {charge.workload for charge in found if PODS in charge.amounts}
+        if without is not None:
+            charging.discard(without)
+            found = [charge for charge in found if without not in (charge.workload, charge.owner)]
+        return [charge for charge in found if charge.owner not in charging]
+
+    async def see(
+        self, workload: WorkloadKey, demand: Demand, *, owner: WorkloadKey | None = None, uid: str = "",
+        generation: int = 0, source: str = "seen",
+    ) -> Charge:  # fmt: skip
+        before = await self.charge(workload)
+        after = seen(before, demand, generation=generation)
+        return await self.save(replace(after, owner=owner or before.owner, uid=uid or before.uid, source=source))
+
+    async def save(self, charge: Charge) -> Charge:
+        """Write the charge and its amounts. A charge with nothing left in it is forgotten."""
+        charge = replace(charge, updated_at=self.now)
+        workload = workload_text(charge.workload)
+        await self.connection.execute(sa.delete(charge_amounts).where(charge_amounts.c.workload == workload))
+        if not charge.is_live:
+            await self.connection.execute(sa.delete(charges).where(charges.c.workload == workload))
+            return charge
+        row = charge_row(charge)
+        statement = self.ledger.database.insert(charges).values(row)
+        others = {name: value for name, value in row.items() if name != "workload"}
+        await self.connection.execute(statement.on_conflict_do_update(index_elements=["workload"], set_=others))
+        if amounts := amount_rows(charge):
+            await self.connection.execute(sa.insert(charge_amounts), amounts)
+        return charge
+
+    async def forget(self, workload: WorkloadKey) -> None:
+        """The workload is gone."""
+        await self.save(Charge(workload))
+
+    async def record(self, decision: Decision) -> None:
+        """Write a decision down. The same request again replaces its line."""
+        row = decision_row(decision, self.now)
+        statement = self.ledger.database.insert(decisions).values(row)
+        statement = statement.on_conflict_do_update(index_elements=["request"], set_=row).returning(decisions.c.id)
+        number = (await self.connection.execute(statement)).scalar_one()
+        if number % _PRUNE_EVERY == 0:
+            await self.ledger._prune(self.connection)
+
+    async def expire(self) -> int:
+        """Drop the provisional parts of this namespace whose time has passed; how many that were."""
+        due = sa.select(charges).where(charges.c.namespace == self.namespace, charges.c.expires_at <= self.now)
+        expired: Sequence[Any] = (await self.connection.execute(due)).all()
+        for row in expired:
+            await self.save(read_charge(row).at(self.now))
+        return len(expired)

@@ -1,0 +1,139 @@
+"""The AdmissionReview envelope (`admission.k8s.io/v1`): what the API server asks, and the answer it expects."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from estimator.accounting.demand import WorkloadKey
+from interpreters.core.errors import RequestError
+from interpreters.core.kinds import GroupVersionKind
+
+API: Final = "admission.k8s.io/v1"
+_LONGEST_WARNING: Final = 256  # the API server cuts what is longer
+
+
+class OwnerReference(Struct, frozen=True, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    controller: bool = False
+
+
+class ObjectMetadata(Struct, frozen=True, rename="camel"):
+    name: str = ""
+    namespace: str = ""
+    generate_name: str = ""
+    uid: str = ""
+    generation: int = 0
+    deletion_timestamp: str | None = None
+    owner_references: list[OwnerReference] | None = None
+
+
+class _Object(Struct, frozen=True):
+    metadata: ObjectMetadata = ObjectMetadata()
+
+
+class _Kind(Struct, frozen=True):
+    version: str
+    kind: str
+    group: str = ""
+
+
+class _User(Struct, frozen=True):
+    username: str = ""
+
+
+class AdmissionRequest(Struct, frozen=True, rename="camel"):
+    """What the API server asks. `object` and `old_object` stay raw JSON: the interpreter reads them itself."""
+
+    uid: str
+    operation: str
+    requested: _Kind = msgspec.field(name="kind")
+    sub_resource: str = ""
+    name: str = ""
+    namespace: str = ""
+    user_info: _User = _User()
+    object: Raw | None = None
+    old_object: Raw | None = None
+    dry_run: bool | None = None
+
+    @property
+    def kind(self) -> GroupVersionKind:
+        return GroupVersionKind(self.requested.group, self.requested.version, self.requested.kind)
+
+    @property
+    def metadata(self) -> ObjectMetadata:
+        """Of the object as it will be; of the old one when it is deleted."""
+        raw = self.object if _holds(self.object) else self.old_object
+        if raw is None or not _holds(raw):
+            return ObjectMetadata(name=self.name, namespace=self.namespace)
+        try:
+            return msgspec.json.decode(raw, type=_Object).metadata
+        except msgspec.DecodeError as error:
+            raise RequestError(f"request.object: {error}") from None
+
+    @property
+    def workload(self) -> WorkloadKey:
+        metadata = self.metadata
+        # A generated name may still be missing; until the object is seen under its own, the request's uid stands in.
+        name = metadata.name or self.name or f"{metadata.generate_name}{self.uid}"
+        return WorkloadKey(self.kind.group, self.kind.kind, metadata.namespace or self.namespace, name)
+
+    @property
+    def owner(self) -> WorkloadKey | None:
+        """The controller that made the object."""
+        for reference in self.metadata.owner_references or ():
+            if reference.controller:
+                group = GroupVersionKind.parse(reference.api_version, reference.kind).group
+                return WorkloadKey(group, reference.kind, self.workload.namespace, reference.name)
+        return None
+
+
+class Verdict(Struct, frozen=True):
+    """The answer: allowed or not, why not, and what kubectl prints beside it."""
+
+    allowed: bool
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+    code: int = 403
+
+
+class _Review(Struct, frozen=True, rename="camel"):
+    request: AdmissionRequest | None = None
+    api_version: str = API
+    kind: str = "AdmissionReview"
+
+
+def decode_review(body: bytes) -> AdmissionRequest:
+    """Read the API server's body. Raises `RequestError`."""
+    try:
+        review = msgspec.json.decode(body, type=_Review)
+    except msgspec.DecodeError as error:
+        raise RequestError(f"not an AdmissionReview: {error}") from None
+    if (review.api_version, review.kind) != (API, "AdmissionReview"):
+        raise RequestError(f"expected {API} AdmissionReview, got {review.api_version} {review.kind}")
+    if review.request is None:
+        raise RequestError("request: missing; an AdmissionReview without a request asks nothing")
+    return review.request
+
+
+def encode_review(uid: str, verdict: Verdict) -> bytes:
+    """The body to answer with."""
+    response: dict[str, object] = {"uid": uid, "allowed": verdict.allowed}
+    if not verdict.allowed:
+        reason = {403: "Forbidden", 400: "BadRequest", 503: "ServiceUnavailable"}.get(verdict.code, "InternalError")
+        response["status"] = {"code": verdict.code, "reason": reason, "message": verdict.message}
+    if verdict.warnings:
+        response["warnings"] = [_short(warning) for warning in verdict.warnings]
+    return msgspec.json.encode({"apiVersion": API, "kind": "AdmissionReview", "response": response})
+
+
+def _holds(raw: Raw | None) -> bool:
+    return raw is not None and bytes(raw) not in (b"", b"null")
+
+
+def _short(warning: str) -> str:
+    return warning if len(warning) <= _LONGEST_WARNING else warning[: _LONGEST_WARNING - 1] + "…"

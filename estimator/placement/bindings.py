@@ -1,0 +1,211 @@
+"""The binding that a workload gets: which fields are filled from which script, as the proposal or as real Karmada does.
+
+| gate | scripts                      | like proposal                                              | like karmada      |
+|------|------------------------------|------------------------------------------------------------|-------------------|
+| off  | GetReplicas                  | replicas, replicaRequirements                              | the same          |
+| on   | GetComponents, one component | components, and the legacy fields from it                  | components        |
+| on   | GetComponents, several       | components, and the legacy fields if GetReplicas answers   | components        |
+| on   | GetComponents, none          | nothing: not a workload                                    | nothing           |
+| on   | only GetReplicas             | the legacy fields, and one component named `main`          | the legacy fields |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+
+from interpreters.core.errors import InputError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.requirements import Component, ComponentRequirements, ReplicaRequirements
+
+Like = Literal["proposal", "karmada"]
+
+GATE: Final = "MultiplePodTemplatesScheduling"
+MAIN: Final = "main"
+_API: Final = "work.karmada.io/v1alpha2"
+_FROM_POLICY: Final = ("propagateDeps", "placement", "conflictResolution", "failover", "preserveResourcesOnDeletion",
+                       "suspension", "schedulePriority")  # fmt: skip
+_CLUSTER_SCOPED: Final = frozenset(
+    {
+        ("", "Namespace"), ("", "Node"), ("", "PersistentVolume"),
+        ("rbac.authorization.k8s.io", "ClusterRole"), ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+        ("apiextensions.k8s.io", "CustomResourceDefinition"), ("storage.k8s.io", "StorageClass"),
+        ("scheduling.k8s.io", "PriorityClass"), ("networking.k8s.io", "IngressClass"), ("node.k8s.io", "RuntimeClass"),
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+        ("apiregistration.k8s.io", "APIService"),
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreted:
+    """What the scripts said about a workload. None: there is no such script, or it did not answer."""
+
+    components: tuple[Component, ...] | None = None
+    replicas: int | None = None
+    requirements: ReplicaRequirements | None = None
+
+    @property
+    def as_components(self) -> tuple[Component, ...]:
+        """The pods it stands for, whichever script said so."""
+        if self.components is not None:
+            return self.components
+        return () if self.replicas is None else (self._main(),)
+
+    def _main(self) -> Component:
+        return Component(MAIN, self.replicas or 0, _without_namespace(self.requirements))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterTarget:
+    """A cluster to schedule to; without a number it gets all replicas."""
+
+    name: str
+    replicas: int | None = None
+
+
+def parse_targets(text: str) -> tuple[ClusterTarget, ...]:
+    """`a,b` or `a=3,b=2`."""
+    targets = []
+    for word in filter(None, (word.strip() for word in text.split(","))):
+        name, equals, number = word.partition("=")
+        if not name or (equals and not number.isdecimal()):
+            raise InputError(f'clusters: expected names such as "a,b" or "a=3,b=2", got "{word}"')
+        targets.append(ClusterTarget(name, int(number) if equals else None))
+    names = [target.name for target in targets]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise InputError(f"clusters: {', '.join(sorted(twice))} stands twice; name a cluster once")
+    return tuple(targets)
+
+
+def binding_name(kind: str, name: str) -> str:
+    """Karmada's rule; RBAC names may hold colons, which an object's name may not."""
+    return f"{name.replace(':', '.')}-{kind}".lower()
+
+
+def is_cluster_scoped(workload: Mapping[str, Any]) -> bool:
+    """Whether the object lives outside namespaces: offline only built-in kinds can be told, others count as inside."""
+    gvk = GroupVersionKind.of(dict(workload))
+    return (gvk.group, gvk.kind) in _CLUSTER_SCOPED
+
+
+def build_binding(
+    workload: Mapping[str, Any],
+    interpreted: Interpreted,
+    *,
+    policy: Mapping[str, Any] | None = None,
+    targets: Sequence[ClusterTarget] = (),
+    gate: bool = False,
+    like: Like = "proposal",
+    cluster_scoped: bool | None = None,
+) -> dict[str, Any]:
+    """The ResourceBinding (ClusterResourceBinding for an object outside namespaces) of a workload."""
+    gvk = GroupVersionKind.of(dict(workload))
+    metadata = workload.get("metadata") or {}
+    if not metadata.get("name"):
+        raise InputError(f"{gvk}: metadata.name is missing; a binding is named after its workload")
+    outside = is_cluster_scoped(workload) if cluster_scoped is None else cluster_scoped
+    namespace = "" if outside else metadata.get("namespace") or "default"
+    resource = {"apiVersion": gvk.api_version, "kind": gvk.kind, "namespace": namespace, "name": metadata["name"],
+                "uid": metadata.get("uid"), "resourceVersion": metadata.get("resourceVersion")}  # fmt: skip
+    demand = demand_fields(interpreted, namespace=namespace, gate=gate, like=like)
+    placement = ((policy or {}).get("spec") or {}).get("placement")
+    spec = {
+        **_given(resource=_given(**resource)),
+        **demand,
+        **_from_policy(policy),
+        **_given(clusters=[_target(target, demand, placement) for target in targets]),
+    }
+    name = {"name": binding_name(gvk.kind, metadata["name"]), **_given(namespace=namespace)}
+    return {
+        "apiVersion": _API,
+        "kind": "ClusterResourceBinding" if outside else "ResourceBinding",
+        "metadata": {**name, **_given(annotations=_policy_annotations(policy))},
+        "spec": spec,
+    }
+
+
+def demand_fields(interpreted: Interpreted, *, namespace: str, gate: bool, like: Like) -> dict[str, Any]:
+    """The fields of a binding's spec that say what the workload needs: the table at the top of this module."""
+    legacy = {} if interpreted.replicas is None else _legacy(interpreted.replicas, interpreted.requirements)
+    if not gate:
+        return legacy
+    if interpreted.components is None:
+        main = {} if like == "karmada" or not legacy else {"components": _wire(interpreted.as_components)}
+        return legacy | main
+    if not interpreted.components:
+        return {}
+    components = {"components": _wire(interpreted.components)}
+    if like == "karmada":
+        return components
+    if len(interpreted.components) > 1:
+        return legacy | components
+    only = interpreted.components[0]
+    return _legacy(only.replicas, _with_namespace(only.replica_requirements, namespace)) | components
+
+
+def schedules_components(placement: Mapping[str, Any] | None) -> bool:
+    """Whether the placement lets all components be scheduled together: to exactly one cluster."""
+    return any(
+        rule.get("spreadByField") == "cluster" and rule.get("minGroups") == 1 == rule.get("maxGroups")
+        for rule in (placement or {}).get("spreadConstraints") or ()
+    )
+
+
+def _target(target: ClusterTarget, demand: Mapping[str, Any], placement: Mapping[str, Any] | None) -> dict[str, Any]:
+    replicas = demand.get("replicas") if target.replicas is None else target.replicas
+    components = demand.get("components") or []
+    placed = (
+        [{"name": part["name"], "replicas": part["replicas"]} for part in components]
+        if len(components) > 1 and schedules_components(placement)
+        else []
+    )
+    return {"name": target.name, **_given(replicas=replicas, components=placed)}
+
+
+def _legacy(replicas: int, requirements: ReplicaRequirements | None) -> dict[str, Any]:
+    wire = msgspec.to_builtins(requirements) if requirements is not None else {}
+    return {"replicas": replicas, **_given(replicaRequirements=wire)}
+
+
+def _wire(components: Sequence[Component]) -> list[dict[str, Any]]:
+    return [msgspec.to_builtins(component) for component in components]
+
+
+def _with_namespace(needs: ComponentRequirements | None, namespace: str) -> ReplicaRequirements | None:
+    if needs is None:
+        return None
+    return ReplicaRequirements(needs.node_claim, needs.resource_request, needs.priority_class_name, namespace)
+
+
+def _without_namespace(needs: ReplicaRequirements | None) -> ComponentRequirements | None:
+    return needs and ComponentRequirements(needs.node_claim, needs.resource_request, needs.priority_class_name)
+
+
+def _from_policy(policy: Mapping[str, Any] | None) -> dict[str, Any]:
+    if policy is None:
+        return {}
+    spec = policy.get("spec") or {}
+    scheduler = spec.get("schedulerName") or "default-scheduler"
+    return {**_given(**{field: spec.get(field) for field in _FROM_POLICY}), "schedulerName": scheduler}
+
+
+def _policy_annotations(policy: Mapping[str, Any] | None) -> dict[str, str]:
+    if policy is None:
+        return {}
+    metadata = policy.get("metadata") or {}
+    if policy.get("kind") == "ClusterPropagationPolicy":
+        return {"clusterpropagationpolicy.karmada.io/name": str(metadata.get("name", ""))}
+    return {
+        "propagationpolicy.karmada.io/namespace": str(metadata.get("namespace") or "default"),
+        "propagationpolicy.karmada.io/name": str(metadata.get("name", "")),
+    }
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    """The fields that hold something: empty ones do not stand in an object."""
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
