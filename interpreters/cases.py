@@ -19,7 +19,7 @@ from interpreters.comparison import Difference, compare
 from interpreters.core.documents import load_values
 from interpreters.core.errors import DocumentError, InterpError, ScriptError
 from interpreters.core.operations import Answer, Operation, find_operation
-from interpreters.core.wire import Reply
+from interpreters.core.wire import Reply, Request
 from interpreters.files import read_bytes
 from interpreters.interpretation import Interpretation, Runner, interpret, request_for
 
@@ -201,7 +201,7 @@ def run_case(runner: Runner, catalog: Catalog, case: Case) -> Result:
     return Result(case, verdict, tuple(differences), interpretation=answer, printed=answer.printed)
 
 
-def case_request(case: Case) -> Any:
+def case_request(case: Case) -> Request:
     """The request that a case stands for."""
     more: dict[str, Any] = {"replicas": case.replicas}
     if case.observed is not None:

@@ -33,7 +33,7 @@ class Difference:
 
 
 def compare(want: dict[str, Any], got: dict[str, Any], *, partial: bool = False) -> list[Difference]:
-    """Differences between the wanted response fields and the actual ones. `partial`: only what is wanted is looked at."""
+    """Differences between the wanted response fields and the actual ones; `partial` looks only at what is wanted."""
     return list(_compare(_sorted(want), _sorted(got), "", partial))
 
 

@@ -1,0 +1,168 @@
+"""Test results in the words of whoever reads them: people, JSON, JUnit, TAP, GitHub annotations and Markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import click
+import msgspec
+
+from interpreters.cases import Result, Verdict
+from interpreters.suites import Suite
+
+Tested = tuple[Suite, list[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    passed: int
+    failed: int
+    not_compared: int
+    problems: int
+
+    @classmethod
+    def of(cls, tested: list[Tested]) -> Totals:
+        count = Counter(result.verdict for _, results in tested for result in results)
+        problems = sum(len(suite.problems) for suite, _ in tested)
+        return cls(count[Verdict.PASSED], count[Verdict.FAILED], count[Verdict.NOT_COMPARED], problems)
+
+    @property
+    def is_good(self) -> bool:
+        return not self.failed and not self.problems
+
+    def __str__(self) -> str:
+        parts = [f"{self.passed} passed", f"{self.failed} failed"]
+        if self.not_compared:
+            parts.append(f"{self.not_compared} not compared")
+        if self.problems:
+            parts.append(f"{self.problems} problems")
+        return ", ".join(parts)
+
+
+def text(tested: list[Tested]) -> Iterator[str]:
+    for suite, results in tested:
+        failed = [result for result in results if result.verdict is Verdict.FAILED]
+        good = not failed and not suite.problems
+        mark = click.style("ok  ", fg="green") if good else click.style("FAIL", fg="red", bold=True)
+        yield f"{mark} {suite.name}  {len(results) - len(failed)}/{len(results)}"
+        for problem in suite.problems:
+            yield f"     {problem}"
+        for result in failed:
+            yield f"     {click.style(result.case.name, bold=True)} ({result.case.operation})"
+            yield from (f"       {reason}" for reason in result.reasons)
+            yield from (f"       print: {line}" for line in result.printed.splitlines())
+        for result in results:
+            if result.verdict is Verdict.NOT_COMPARED:
+                yield f"     {result.case.name}: run, but not compared: it has no output to compare with"
+    totals = Totals.of(tested)
+    yield click.style(str(totals), fg="green" if totals.is_good else "red", bold=True)
+
+
+def as_json(tested: list[Tested]) -> Iterator[str]:
+    report: dict[str, Any] = {
+        "suites": [
+            {
+                "name": suite.name,
+                "problems": [str(problem) for problem in suite.problems],
+                "cases": [
+                    {
+                        "name": result.case.name,
+                        "operation": result.case.operation.name,
+                        "file": str(result.case.file),
+                        "verdict": result.verdict.value,
+                        "seconds": round(result.seconds, 6),
+                        "reasons": result.reasons,
+                    }
+                    for result in results
+                ],
+            }
+            for suite, results in tested
+        ],
+    }
+    totals = Totals.of(tested)
+    report["totals"] = {name: getattr(totals, name) for name in ("passed", "failed", "not_compared", "problems")}
+    report["totals"]["notCompared"] = report["totals"].pop("not_compared")
+    yield msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
+
+
+def junit(tested: list[Tested]) -> Iterator[str]:
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+    root = Element("testsuites")
+    for suite, results in tested:
+        failures = sum(result.verdict is Verdict.FAILED for result in results) + len(suite.problems)
+        skipped = sum(result.verdict is Verdict.NOT_COMPARED for result in results)
+        counts = {"tests": len(results) + len(suite.problems), "failures": failures, "skipped": skipped}
+        element = SubElement(root, "testsuite", name=suite.name, **{name: str(n) for name, n in counts.items()})
+        for problem in suite.problems:
+            case = SubElement(element, "testcase", name="load", classname=suite.name)
+            SubElement(case, "failure").text = str(problem)
+        for result in results:
+            case = SubElement(
+                element, "testcase", name=result.case.name, classname=suite.name, time=f"{result.seconds:.6f}"
+            )
+            if result.verdict is Verdict.FAILED:
+                SubElement(case, "failure").text = "\n".join(result.reasons)
+            elif result.verdict is Verdict.NOT_COMPARED:
+                SubElement(case, "skipped", message="no output to compare with")
+    indent(root)
+    yield tostring(root, encoding="unicode", xml_declaration=True)
+
+
+def tap(tested: list[Tested]) -> Iterator[str]:
+    yield "TAP version 13"
+    number = 0
+    for suite, results in tested:
+        for problem in suite.problems:
+            number += 1
+            yield f"not ok {number} - {suite.name}: {problem}"
+        for result in results:
+            number += 1
+            word = "not ok" if result.verdict is Verdict.FAILED else "ok"
+            skip = " # SKIP no output to compare with" if result.verdict is Verdict.NOT_COMPARED else ""
+            yield f"{word} {number} - {suite.name}: {result.case.name}{skip}"
+            yield from (f"# {reason}" for reason in result.reasons)
+    yield f"1..{number}"
+
+
+def github(tested: list[Tested]) -> Iterator[str]:
+    for suite, results in tested:
+        yield from (f"::error title={suite.name}::{_one_line(str(problem))}" for problem in suite.problems)
+        for result in results:
+            if result.verdict is Verdict.FAILED:
+                reasons = _one_line("\n".join(result.reasons))
+                yield f"::error file={result.case.file},title={result.case.name}::{reasons}"
+    yield str(Totals.of(tested))
+
+
+def markdown(tested: list[Tested]) -> Iterator[str]:
+    yield "| scripts | cases | failed |"
+    yield "|---|---:|---:|"
+    for suite, results in tested:
+        failed = sum(result.verdict is Verdict.FAILED for result in results) + len(suite.problems)
+        yield f"| `{suite.name}` | {len(results)} | {failed} |"
+    yield ""
+    for suite, results in tested:
+        yield from (f"- **{suite.name}**: {problem}" for problem in suite.problems)
+        for result in results:
+            if result.verdict is Verdict.FAILED:
+                yield f"- **{suite.name}**, {result.case.name}:"
+                yield from (f"  - `{reason}`" for reason in result.reasons)
+    yield f"**{Totals.of(tested)}**"
+
+
+def _one_line(message: str) -> str:
+    return message.replace("%", "%25").replace("\n", "%0A").replace("\r", "%0D")
+
+
+REPORTS: Final[dict[str, Callable[[list[Tested]], Iterator[str]]]] = {
+    "text": text,
+    "json": as_json,
+    "junit": junit,
+    "tap": tap,
+    "github": github,
+    "markdown": markdown,
+}

@@ -1,0 +1,104 @@
+"""`interp list`: which script answers for which kind and operation, what shadows what, and what is broken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from interp.complaints import complaint
+from interp.output import format_option, print_json
+from interp.scripts import Sources, open_scripts, script_options
+from interpreters.catalog import Catalog, Offer
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import OPERATIONS, Operation
+
+
+@click.command("list", short_help="which script answers for which kind and operation")
+@click.argument("words", nargs=-1, metavar="[KIND]...")
+@script_options
+@click.option("--wide", is_flag=True, help="One line per operation, with source, language, script and what it shadows.")
+@format_option("text", "json")
+def command(words: tuple[str, ...], wide: bool, output: str, **options: Any) -> int:
+    """Show kind × operation × source × language. KIND narrows it: any part of the group, version or kind."""
+    with open_scripts(Sources(**options)) as (_, catalog):
+        kinds = [kind for kind in catalog.kinds if all(word.lower() in str(kind).lower() for word in words)]
+        if output == "json":
+            print_json(_report(catalog, kinds))
+        else:
+            _print(catalog, kinds, wide=wide)
+    return 1 if catalog.broken else 0
+
+
+def _offers(catalog: Catalog, kind: GroupVersionKind) -> list[tuple[Operation, Offer, tuple[Offer, ...]]]:
+    """What answers for a kind by name (the default, which answers for every kind, is left out), and what it shadows."""
+    found = []
+    for operation, offer in catalog.operations(kind):
+        if offer.kind is not None:
+            shadowed = [o for o in catalog.shadowing(kind, operation) if o not in catalog.find(kind, operation)]
+            found.append((operation, offer, tuple(o for o in shadowed if o.kind is not None)))
+    return found
+
+
+def _report(catalog: Catalog, kinds: list[GroupVersionKind]) -> dict[str, Any]:
+    return {
+        "kinds": [
+            {
+                "apiVersion": kind.api_version,
+                "kind": kind.kind,
+                "operations": [
+                    {
+                        "operation": operation.name,
+                        "function": offer.function,
+                        "source": str(offer.source.origin),
+                        "language": offer.script.language,
+                        "script": offer.script.name,
+                        "shadows": [shadow.script.name for shadow in shadowed],
+                    }
+                    for operation, offer, shadowed in _offers(catalog, kind)
+                ],
+            }
+            for kind in kinds
+        ],
+        "broken": [{"script": broken.name, "error": str(broken.error)} for broken in catalog.broken],
+    }
+
+
+def _print(catalog: Catalog, kinds: list[GroupVersionKind], *, wide: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    if wide:
+        for title in ("kind", "operation", "source", "language", "script", "shadows"):
+            table.add_column(title, overflow="fold")
+        for kind in kinds:
+            for operation, offer, shadowed in _offers(catalog, kind):
+                table.add_row(
+                    str(kind),
+                    operation.name,
+                    str(offer.source.origin),
+                    offer.script.language,
+                    offer.script.name,
+                    ", ".join(shadow.script.name for shadow in shadowed),
+                )
+    else:
+        for title in ("kind", "source", "language", "operations"):
+            table.add_column(title, overflow="fold")
+        for kind in kinds:
+            rows: dict[tuple[str, str], list[str]] = {}
+            for operation, offer, shadowed in _offers(catalog, kind):
+                mark = "*" if shadowed else ""
+                rows.setdefault((str(offer.source.origin), offer.script.language), []).append(_short(operation) + mark)
+            for (origin, language), operations in rows.items():
+                table.add_row(str(kind), origin, language, " ".join(operations))
+    console = Console(highlight=False, width=None if click.get_text_stream("stdout").isatty() else 160)
+    console.print(table)
+    if not wide:
+        console.print(f"[dim]{', '.join(f'{_short(op)} = {op}' for op in OPERATIONS)}; * shadows another[/dim]")
+    for broken in catalog.broken:
+        click.echo(complaint(broken.error), err=True)
+
+
+def _short(operation: Operation) -> str:
+    return operation.name.removeprefix("Interpret")

@@ -1,0 +1,86 @@
+"""`interp test`: run the case tables of scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from interp.output import format_option
+from interp.reports import REPORTS, Tested, Totals
+from interpreters.cases import Case, Result, Verdict
+from interpreters.sandbox.runner import SandboxRunner
+from interpreters.suites import Suite, bundled_suites, find_suites, is_good, run_suite
+
+
+@click.command("test", short_help="run the case tables of scripts")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@click.option("--bundled", is_flag=True, help="Test the bundled scripts.")
+@click.option("-k", "keyword", default="", metavar="TEXT", help="Only cases with this text in their name or operation.")
+@click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
+@click.option("-j", "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Cases run at once.")
+@click.option("--update", is_flag=True, help="Write what the scripts answer into the cases that fail.")
+@format_option(*REPORTS)
+def command(
+    paths: tuple[Path, ...], bundled: bool, keyword: str, exitfirst: bool, jobs: int, update: bool, output: str
+) -> int:
+    """Run the case tables below each PATH (here by default): `cases.yaml` beside an interpreter, and Karmada's
+    `testdata/*-test.yaml` beside a `customizations.yaml`.
+
+    \b
+    interp test scripts/
+    interp test scripts/flink.apache.org -k suspended -x
+    interp test --bundled -j 2 -o junit > report.xml
+    """
+    tested: list[Tested] = []
+    with SandboxRunner(jobs) as runner:
+        suites: list[Iterator[Suite]] = [bundled_suites(runner)] if bundled else []
+        if paths or not bundled:
+            suites.append(find_suites(runner, paths or [Path()]))
+        for suite in (suite for found in suites for suite in found):
+            results = list(_until_failure(_results(runner, suite, keyword, jobs), exitfirst))
+            if update:
+                results = _updated(runner, suite, results)
+            tested.append((suite, results))
+            if exitfirst and not is_good(results, suite):
+                break
+    for line in REPORTS[output](tested):
+        click.echo(line)
+    if keyword and not any(results for _, results in tested):
+        raise click.UsageError(f"no case has {keyword!r} in its name or operation.")
+    return 0 if Totals.of(tested).is_good else 1
+
+
+def _results(runner: SandboxRunner, suite: Suite, keyword: str, jobs: int) -> Iterator[Result]:
+    def wanted(case: Case) -> bool:
+        return keyword.lower() in f"{case.name} {case.operation}".lower()
+
+    if jobs == 1:
+        yield from run_suite(runner, suite, wanted=wanted)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(jobs) as threads:
+
+        def run_all(run: Callable[[Case], Result], cases: Iterable[Case]) -> Iterable[Result]:
+            return threads.map(run, cases)
+
+        yield from run_suite(runner, suite, wanted=wanted, run_all=run_all)
+
+
+def _until_failure(results: Iterator[Result], exitfirst: bool) -> Iterator[Result]:
+    for result in results:
+        yield result
+        if exitfirst and result.verdict is Verdict.FAILED:
+            return
+
+
+def _updated(runner: SandboxRunner, suite: Suite, results: list[Result]) -> list[Result]:
+    from interp.case_updates import update_cases
+
+    failed = [result for result in results if result.verdict is Verdict.FAILED and not result.case.is_karmada]
+    updated = update_cases(failed)
+    for result in updated:
+        click.echo(f"updated {result.case.file}: {result.case.name}", err=True)
+    return [result for result in results if result not in updated]
