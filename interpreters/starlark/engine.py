@@ -37,9 +37,7 @@ KEPT_SCRIPTS: Final = 256
 _CALL: Final = "<call>"
 _HAS_TIMEOUT: Final = hasattr(starlark_go, "EvalTimeoutError")
 _JSON_WORDS: Final = {"true": True, "false": False, "null": None}
-_JSON_ONLY_ESCAPE: Final = re.compile(
-    r"\\(?:u(?P<high>d[89ab]..)\\u(?P<low>d[c-f]..)|u(?P<lone>d[89a-f]..)|(?P<slash>/)|.)", re.IGNORECASE
-)
+_JSON_ONLY_ESCAPE: Final = re.compile(r"\\(?:u(?P<high>d[89ab]..)\\u(?P<low>d[c-f]..)|(?P<slash>/)|.)", re.IGNORECASE)
 _VALID: Final = msgspec.json.Decoder(Raw)
 _ROOTS: Final = {
     Answer.REPLICAS: ("replicas", "replicaRequirements"),
@@ -168,9 +166,7 @@ def _literal(argument: bytes, limits: Limits) -> str:
 
 
 def _starlark_escape(escape: re.Match[str]) -> str:
-    """Starlark knows neither `\\/` nor surrogates; a lone one becomes what Go makes of it."""
+    """Starlark knows neither `\\/` nor surrogates. (A lone surrogate is not JSON and never comes this far.)"""
     if escape["high"]:
         return chr(0x10000 + ((int(escape["high"], 16) - 0xD800) << 10) + int(escape["low"], 16) - 0xDC00)
-    if escape["lone"]:
-        return "\\uFFFD"
     return "/" if escape["slash"] else escape[0]

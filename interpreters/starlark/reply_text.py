@@ -68,6 +68,8 @@ def to_json(text: str, roots: Sequence[str] = ("",)) -> str:
         written = token[0].strip()
         inside = open_containers[-1] if open_containers else None
         kind = token.lastgroup
+        if written == "...":
+            raise ReplyError(_path(open_containers[:-1], roots), "contains itself; a reply must be a tree")
         if inside is not None and inside.expects_key and kind not in ("mark", "close"):
             if kind != "text":
                 shown = "a tuple" if kind == "open" else f"{written:.60}"
@@ -92,8 +94,7 @@ def to_json(text: str, roots: Sequence[str] = ("",)) -> str:
         elif kind == "number" and written[-1] not in "fn":
             pieces.append(written)
         else:
-            at = open_containers[:-1] if written == "..." else open_containers
-            raise ReplyError(_path(at, roots), _problem(written))
+            raise ReplyError(_path(open_containers, roots), _problem(written))
     return "".join(pieces)
 
 
@@ -138,8 +139,6 @@ def _json_string(written: str, containers: Sequence[_Container], roots: Sequence
 
 
 def _problem(written: str) -> str:
-    if written == "...":
-        return "contains itself; a reply must be a tree"
     if written[-1] in "fn" and written.lstrip("+-") in ("inf", "nan"):
         return f"{written} is not a number that JSON can say"
     what = {"set(": "a set; use a list, such as sorted(…)", "range(": "a range; use list(range(…))"}.get(written)

@@ -1,0 +1,1 @@
+"""Tests of the Starlark engine, its lint, its scripts and its guide."""
