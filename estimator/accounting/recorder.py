@@ -1,0 +1,134 @@
+"""Feeding the ledger from what Karmada asks: a bounded line behind the webhook that never delays or fails a reply.
+
+The newest sighting of a workload replaces an older one still in line, so a busy object takes one place. When the line
+is full the sighting is shed and counted: Karmada asks again at the next change, and a reconcile mends the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from estimator.accounting.admission import AllowanceSource
+from estimator.accounting.charges import seen
+from estimator.accounting.checks import Others, excesses, needs_single_charges
+from estimator.accounting.demand import WorkloadKey, demand_of
+from estimator.accounting.ledger import Ledger
+from estimator.placement.bindings import Interpreted
+from interpreters.core.errors import InterpError
+
+OnInterpret = Literal["off", "record", "warn"]
+Validation = Callable[["Sighting"], Sequence[str]]
+"""What the estimator has to say about a sighting, such as that no cluster fits one set. It runs in a thread."""
+
+log = logging.getLogger("interp.accounting")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A workload that Karmada asked about, and the pods it stands for."""
+
+    workload: WorkloadKey
+    interpreted: Interpreted
+    owner: WorkloadKey | None = None
+    uid: str = ""
+    generation: int = 0
+
+
+@dataclass(slots=True)
+class Counts:
+    """What became of the sightings; the webhook shows these as metrics."""
+
+    recorded: int = 0
+    shed: int = 0
+    failed: int = 0
+    warned: int = 0
+
+
+class Recorder:
+    """Run `serve()` as a task; `offer()` from the request handler after the reply is written."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        quotas: AllowanceSource,
+        *,
+        mode: OnInterpret = "record",
+        capacity: int = 1000,
+        validate: Validation | None = None,
+        on_warning: Callable[[Sighting, str], None] | None = None,
+    ) -> None:
+        self.ledger, self.quotas, self.mode, self.capacity = ledger, quotas, mode, capacity
+        self.validate = validate
+        self.on_warning = on_warning or (lambda sighting, text: log.warning("%s: %s", sighting.workload, text))
+        self.counts = Counts()
+        self._line: dict[WorkloadKey, Sighting] = {}
+        self._arrived = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    def offer(self, sighting: Sighting) -> bool:
+        """Put a sighting in line, at once and without fail; False when it was shed."""
+        if self.mode == "off":
+            return False
+        if sighting.workload not in self._line and len(self._line) >= self.capacity:
+            self.counts.shed += 1
+            return False
+        self._line.pop(sighting.workload, None)
+        self._line[sighting.workload] = sighting
+        self._idle.clear()
+        self._arrived.set()
+        return True
+
+    async def serve(self) -> None:
+        """Work the line off until cancelled."""
+        while True:
+            await self._arrived.wait()
+            while self._line:
+                sighting = self._line.pop(next(iter(self._line)))
+                try:
+                    await self._take(sighting)
+                except (InterpError, OSError) as error:
+                    self.counts.failed += 1
+                    log.warning("%s: not recorded: %s", sighting.workload, error)
+            self._arrived.clear()
+            self._idle.set()
+
+    async def drain(self, seconds: float) -> bool:
+        """Wait until the line is empty, at most that long."""
+        try:
+            await asyncio.wait_for(self._idle.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _take(self, sighting: Sighting) -> None:
+        demand = demand_of(list(sighting.interpreted.as_components))
+        workload = sighting.workload
+        warnings: list[str] = []
+        allowances = await self.quotas.allowances(workload.namespace) if self.mode == "warn" else ()
+        async with self.ledger.page(workload.namespace) as page:
+            before = await page.charge(workload)
+            if allowances and not (sighting.owner and await page.is_charged(sighting.owner)):
+                others = Others(
+                    await page.used(without=workload),
+                    await page.charged(without=workload) if needs_single_charges(allowances) else (),
+                )
+                after = seen(before, demand, generation=sighting.generation)
+                warnings += [str(excess) for excess in excesses(allowances, others, before, after)]
+            await page.see(
+                workload, demand, owner=sighting.owner, uid=sighting.uid, generation=sighting.generation,
+                source="interpret",
+            )  # fmt: skip
+        self.counts.recorded += 1
+        if self.mode == "warn" and self.validate is not None:
+            warnings += await asyncio.to_thread(self.validate, sighting)
+        for text in warnings:
+            self.counts.warned += 1
+            self.on_warning(sighting, text)
