@@ -1,0 +1,53 @@
+"""Self-contained Lua out of a script and the shared snippets that it names.
+
+A script asks for a snippet by a comment line of its own, `-- include: snippets/pods.lua`. The snippets follow after the
+script, so the lines of the script keep their numbers in error messages; what they define is global, hence visible to
+the script's functions once these are called. Snippets may name further ones; each comes in once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from interpreters.core.errors import InputError
+
+_INCLUDE: Final = re.compile(r"^-- include: (\S+)[ \t]*$", re.MULTILINE)
+_MARK: Final = "-- snippet: "
+
+
+def included(text: str) -> list[str]:
+    """The snippets that a text names itself, in order."""
+    return _INCLUDE.findall(text)
+
+
+def assemble(text: str, snippet: Callable[[str], str]) -> str:
+    """The script followed by all snippets it needs; `snippet` gives a snippet's text by the name in the comment.
+
+    >>> assemble("-- include: s.lua\\nfunction F() return g() end\\n", lambda name: "function g() return 1 end\\n")
+    '-- include: s.lua\\nfunction F() return g() end\\n\\n-- snippet: s.lua\\nfunction g() return 1 end\\n'
+    """
+    parts = [text.rstrip("\n") + "\n"] if included(text) else [text]
+    waiting, seen = included(text), set[str]()
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            body = snippet(name)
+        except OSError as error:
+            raise InputError(f'snippet "{name}" cannot be read: {error.strerror or error}') from error
+        waiting += included(body)
+        parts.append(f"\n{_MARK}{name}\n{body.rstrip(chr(10))}\n")
+    return "".join(parts)
+
+
+def position(assembled: str, line: int) -> tuple[str | None, int]:
+    """Which snippet a line of an assembled script belongs to (None: the script itself), and its line in there."""
+    lines = assembled.splitlines()
+    for number in range(min(line, len(lines)), 0, -1):
+        if lines[number - 1].startswith(_MARK):
+            return lines[number - 1].removeprefix(_MARK), line - number
+    return None, line

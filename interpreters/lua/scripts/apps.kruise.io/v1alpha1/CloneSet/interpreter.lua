@@ -1,0 +1,56 @@
+-- The pods of an OpenKruise CloneSet.
+--
+-- Counted:
+-- - `main`: spec.replicas, 1 by default.
+-- Not counted:
+-- - Pods that an update adds for a while (maxSurge).
+-- Sources:
+-- - kruise: apis/apps/defaults/v1alpha1.go, apis/apps/v1alpha1/cloneset_types.go
+-- include: snippets/replicated.lua
+
+local COUNTERS = {
+  "availableReplicas", "expectedUpdatedReplicas", "readyReplicas", "replicas", "updatedReadyReplicas",
+  "updatedReplicas",
+}
+local TEXTS = { "currentRevision", "labelSelector", "updateRevision" }
+
+function GetComponents(object)
+  return one_component(count(get(object, "spec", "replicas"), 1, "spec.replicas"), get(object, "spec", "template"))
+end
+
+function GetReplicas(object)
+  return one_view(GetComponents(object), get(object, "metadata", "namespace"))
+end
+
+-- 0 is Karmada's call for workloads that tell their components: no change.
+function ReviseReplica(object, replicas)
+  if replicas ~= 0 then
+    object.spec = table_or_empty(object.spec)
+    object.spec.replicas = replicas
+  end
+  return object
+end
+
+function Retain(desired, observed)
+  return retain_replicas(desired, observed)
+end
+
+function InterpretHealth(object)
+  return replicas_are_healthy(object, "updatedReplicas")
+end
+
+function ReflectStatus(object)
+  local status = reflect_replicas(object, COUNTERS)
+  for _, field in ipairs(TEXTS) do
+    status[field] = get(object, "status", field)
+  end
+  return status
+end
+
+function AggregateStatus(object, items)
+  return aggregate_replicas(object, items, COUNTERS, TEXTS)
+end
+
+function GetDependencies(object)
+  return dependencies_of_templates(object, { table_or_empty(get(object, "spec", "template")) })
+end

@@ -1,0 +1,45 @@
+-- The pods of a Deployment.
+--
+-- Counted:
+-- - `main`: spec.replicas, 1 by default, also while the Deployment is paused.
+-- Not counted:
+-- - Pods that a rolling update adds for a while (maxSurge).
+-- Sources:
+-- - kubernetes: pkg/apis/apps/v1/defaults.go, staging/src/k8s.io/component-helpers/resource/helpers.go
+-- include: snippets/replicated.lua
+
+local COUNTERS = { "availableReplicas", "readyReplicas", "replicas", "unavailableReplicas", "updatedReplicas" }
+
+function GetComponents(object)
+  return one_component(count(get(object, "spec", "replicas"), 1, "spec.replicas"), get(object, "spec", "template"))
+end
+
+function GetReplicas(object)
+  return one_view(GetComponents(object), get(object, "metadata", "namespace"))
+end
+
+function ReviseReplica(object, replicas)
+  object.spec = table_or_empty(object.spec)
+  object.spec.replicas = replicas
+  return object
+end
+
+function Retain(desired, observed)
+  return retain_replicas(desired, observed)
+end
+
+function InterpretHealth(object)
+  return replicas_are_healthy(object, "updatedReplicas")
+end
+
+function ReflectStatus(object)
+  return reflect_replicas(object, COUNTERS)
+end
+
+function AggregateStatus(object, items)
+  return aggregate_replicas(object, items, COUNTERS, {})
+end
+
+function GetDependencies(object)
+  return dependencies_of_templates(object, { table_or_empty(get(object, "spec", "template")) })
+end

@@ -1,0 +1,223 @@
+-- JobManager and TaskManager pods of a Flink application or session cluster.
+--
+-- Counted:
+-- - `jobmanager`: spec.jobManager.replicas, 1 by default; without a jobManager block kubernetes.jobmanager.replicas.
+-- - `taskmanager`: taskManager.replicas, else parallelism over task slots, rounded up. A native session cluster
+--   starts none, a standalone session cluster one by default.
+-- - Memory in Flink's units (`2048m` is 2 GiB), in whole MiB rounded down; else from process.size, flink.size or heap
+--   keys of flinkConfiguration, with metaspace and JVM overhead where Flink adds them. Cpu with Flink's defaults.
+-- - Pod templates, the role's merged over the common one by position (by name where configured), with sidecars,
+--   further resources, node selectors and tolerations of flinkConfiguration, and priority class.
+-- - A suspended job counts its size once it is resumed.
+-- Not counted:
+-- - What the autoscaler, reactive mode, redundant TaskManagers or a session cluster's jobs add later.
+-- - Limit factors: they change limits only.
+-- Sources:
+-- - flink-kubernetes-operator: config/FlinkConfigBuilder.java, utils/FlinkUtils.java, docs on pod templates
+-- - flink: MemorySize.java, TaskManagerOptions.java, TaskExecutorProcessUtils.java, KubernetesUtils.java
+-- include: snippets/pods.lua
+-- include: snippets/components.lua
+-- include: snippets/dependencies.lua
+-- include: snippets/statuses.lua
+-- include: snippets/flink_memory.lua
+-- include: snippets/templates.lua
+
+local STATUS_FIELDS = {
+  "clusterInfo", "error", "jobManagerDeploymentStatus", "jobStatus", "lifecycleState", "observedGeneration",
+  "reconciliationStatus", "taskManager",
+}
+
+-- Job states that need no help: at work, at rest, or on the way to one of these by themselves.
+local SETTLED = {
+  RUNNING = true, FINISHED = true, FAILED = true, CANCELED = true, SUSPENDED = true,
+  CANCELLING = true, FAILING = true, RESTARTING = true,
+}
+
+-- Mistakes of the job's author: another cluster would not help.
+local USER_ERRORS = { "ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff" }
+
+local STATE_RANK = { RUNNING = 1, FINISHED = 2, CANCELED = 3, SUSPENDED = 3, RESTARTING = 5, FAILING = 6, FAILED = 7 }
+
+function is_standalone(spec)
+  return spec.mode == "standalone"
+end
+
+function task_slots(conf)
+  return math.max(count(setting(conf, "taskmanager.numberOfTaskSlots"), 1, "taskmanager.numberOfTaskSlots"), 1)
+end
+
+-- The highest parallelism that a job vertex is given by `vertex:number,vertex:number`.
+function overridden_parallelism(conf)
+  local highest = nil
+  for number in string.gmatch(tostring(setting(conf, "pipeline.jobvertex-parallelism-overrides") or ""), ":%s*(%d+)") do
+    highest = math.max(highest or 0, tonumber(number))
+  end
+  return highest
+end
+
+function jobmanager_count(spec, conf)
+  if type(spec.jobManager) == "table" then
+    return count(spec.jobManager.replicas, 1, "spec.jobManager.replicas")
+  end
+  return count(setting(conf, "kubernetes.jobmanager.replicas"), 1, "kubernetes.jobmanager.replicas")
+end
+
+function taskmanager_count(spec, conf)
+  local job = spec.job
+  if job == nil and not is_standalone(spec) then
+    return 0
+  end
+  local replicas = get(spec, "taskManager", "replicas")
+  if replicas ~= nil then
+    return count(replicas, 1, "spec.taskManager.replicas")
+  end
+  if job == nil then
+    return 1
+  end
+  local parallelism = get(job, "parallelism") or setting(conf, "parallelism.default")
+  if is_standalone(spec) then
+    parallelism = overridden_parallelism(conf) or parallelism
+  end
+  return math.ceil(count(parallelism, 1, "spec.job.parallelism") / task_slots(conf))
+end
+
+-- Cores as text; Flink takes a number of cores, the newer `resources` field any quantity.
+function cores_text(value)
+  local cores = tonumber(value)
+  if cores == nil then
+    return quantity_text(value)
+  end
+  return quantity_text(math.ceil(cores * 1000 - 0.0001) / 1000)
+end
+
+-- A quantity of the role's `resources` (requests, else limits) or, failing that, of its older `resource`.
+function role_quantity(role, new_name, old_name)
+  local resources = get(role, "resources")
+  return get(resources, "requests", new_name) or get(resources, "limits", new_name) or get(role, "resource", old_name)
+end
+
+-- What Flink asks for its own container.
+function main_requests(spec, conf, role, field)
+  local prefix = "kubernetes." .. role .. ".cpu"
+  local cores = role_quantity(spec[field], "cpu", "cpu") or setting(conf, prefix .. ".amount") or setting(conf, prefix)
+  if role == "taskmanager" then
+    local override = not is_standalone(spec) and setting(conf, "taskmanager.cpu.cores")
+    cores = override or cores or task_slots(conf)
+  end
+  local memory = role_quantity(spec[field], "memory", "memory")
+  return {
+    cpu = cores_text(cores or 1),
+    memory = mebibytes_text(memory and flink_bytes(memory, field) or configured_bytes(conf, role)),
+    ["ephemeral-storage"] = role_quantity(spec[field], "ephemeral-storage", "ephemeralStorage"),
+  }
+end
+
+-- `key:value,key:value` as a map.
+function pairs_of_text(text)
+  local result = {}
+  for key, value in string.gmatch(tostring(text), "%s*([^:,]+)%s*:%s*([^,]*)") do
+    result[key] = string.match(value, "^(.-)%s*$")
+  end
+  return result
+end
+
+-- Adds what flinkConfiguration says of where the role's pods may run.
+function add_configured_claims(pod, conf, role)
+  local selector = setting(conf, "kubernetes." .. role .. ".node-selector")
+  if selector ~= nil then
+    pod.nodeSelector = table_or_empty(pod.nodeSelector)
+    for key, value in pairs(pairs_of_text(selector)) do
+      pod.nodeSelector[key] = value
+    end
+  end
+  local tolerations = setting(conf, "kubernetes." .. role .. ".tolerations")
+  if tolerations ~= nil then
+    pod.tolerations = table_or_empty(pod.tolerations)
+    for text in string.gmatch(tostring(tolerations), "[^;]+") do
+      local toleration = pairs_of_text(text)
+      toleration.tolerationSeconds = tonumber(toleration.tolerationSeconds)
+      pod.tolerations[#pod.tolerations + 1] = toleration
+    end
+  end
+end
+
+function role_requirements(spec, conf, role, field)
+  local requests = main_requests(spec, conf, role, field)
+  local by_name = setting(conf, "kubernetes.operator.pod-template.merge-arrays-by-name")
+  local template = merged_template(spec.podTemplate, get(spec, field, "podTemplate"), tostring(by_name) == "true")
+  local pod = table_or_empty(get(template, "spec"))
+  add_configured_claims(pod, conf, role)
+  if next(pod) == nil then
+    return { resourceRequest = requests }
+  end
+  overwrite_requests(pod, "flink-main-container", requests)
+  return pod_requirements({ spec = pod })
+end
+
+function GetComponents(object)
+  local spec = table_or_empty(get(object, "spec"))
+  local conf = table_or_empty(spec.flinkConfiguration)
+  local components = {}
+  add_component(components, "jobmanager", jobmanager_count(spec, conf),
+    role_requirements(spec, conf, "jobmanager", "jobManager"))
+  add_component(components, "taskmanager", taskmanager_count(spec, conf),
+    role_requirements(spec, conf, "taskmanager", "taskManager"))
+  return components
+end
+
+function GetReplicas(object)
+  return one_view(GetComponents(object), get(object, "metadata", "namespace"))
+end
+
+-- TaskManagers take what the JobManagers leave. 0 is Karmada's call for workloads with several components: no change.
+function ReviseReplica(object, replicas)
+  local components = GetComponents(object)
+  local jobmanagers, taskmanagers = components[1].replicas, components[2].replicas
+  if replicas == 0 or replicas == jobmanagers + taskmanagers then
+    return object
+  end
+  object.spec = table_or_empty(object.spec)
+  object.spec.taskManager = table_or_empty(object.spec.taskManager)
+  object.spec.taskManager.replicas = math.max(replicas - jobmanagers, 1)
+  return object
+end
+
+function InterpretHealth(object)
+  local status = table_or_empty(get(object, "status"))
+  local state = text_or_nil(get(status, "jobStatus", "state"))
+  if state == nil then
+    return status.jobManagerDeploymentStatus == "READY" and status.lifecycleState == "STABLE"
+  end
+  if SETTLED[state] then
+    return true
+  end
+  for _, mistake in ipairs(USER_ERRORS) do
+    if string.find(tostring(status.error or ""), mistake, 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
+function ReflectStatus(object)
+  return reflect(object, STATUS_FIELDS)
+end
+
+function AggregateStatus(object, items)
+  return aggregate(object, items, {}, function(reports)
+    return worst_report(reports, function(status)
+      local state = get(status, "jobStatus", "state")
+      return state and (STATE_RANK[state] or 4)
+    end).status
+  end)
+end
+
+function GetDependencies(object)
+  local spec = table_or_empty(get(object, "spec"))
+  local templates = { table_or_empty(spec.podTemplate) }
+  templates[2] = table_or_empty(get(spec, "jobManager", "podTemplate"))
+  templates[3] = table_or_empty(get(spec, "taskManager", "podTemplate"))
+  local found = dependencies_of_templates(object, templates)
+  add_dependency(found, "ServiceAccount", spec.serviceAccount, get(object, "metadata", "namespace"))
+  return sorted_dependencies(found)
+end

@@ -1,0 +1,43 @@
+-- An MXNet training or tuning job: scheduler, servers, workers and tuner roles.
+--
+-- Counted:
+-- - One component per replica type of spec.mxReplicaSpecs, named in lower case: replicas, 1 by default. Keys are read
+--   in any case, as the operator reads them.
+-- - A suspended job counts its size once it is resumed.
+-- Not counted:
+-- - schedulingPolicy: it shapes the PodGroup, not the pods.
+-- - Newer operators: the kind was last served by training-operator v1.7.
+-- Sources:
+-- - training-operator: pkg/apis/kubeflow.org/v1/mxnet_defaults.go, pkg/controller.v1/common/job.go
+-- include: snippets/training.lua
+
+local FIELD = "mxReplicaSpecs"
+local ROLES = { "Scheduler", "Server", "Worker", "TunerTracker", "TunerServer", "Tuner" }
+
+function GetComponents(object)
+  return role_components(object, FIELD, ROLES)
+end
+
+function GetReplicas(object)
+  return one_view(GetComponents(object), get(object, "metadata", "namespace"))
+end
+
+function ReviseReplica(object, replicas)
+  return revise_role(object, FIELD, ROLES, GetComponents(object), replicas)
+end
+
+function InterpretHealth(object)
+  return training_is_healthy(object)
+end
+
+function ReflectStatus(object)
+  return reflect_training(object)
+end
+
+function AggregateStatus(object, items)
+  return aggregate_training(object, items)
+end
+
+function GetDependencies(object)
+  return role_dependencies(object, FIELD, ROLES)
+end

@@ -1,0 +1,138 @@
+-- What the pods of a template need, as Kubernetes charges it, also where Karmada's own helper counts less: native
+-- sidecars (init containers that keep running) and resources of the pod as a whole.
+-- include: snippets/fields.lua
+local kube = require("kube")
+
+function quantity_text(quantity)
+  if type(quantity) == "number" then
+    return string.format("%.14g", quantity)
+  end
+  return tostring(quantity)
+end
+
+-- Requests of one container; what only has a limit requests its limit.
+function container_requests(container)
+  local requests = {}
+  for name, quantity in pairs(table_or_empty(get(container, "resources", "limits"))) do
+    requests[name] = quantity_text(quantity)
+  end
+  for name, quantity in pairs(table_or_empty(get(container, "resources", "requests"))) do
+    requests[name] = quantity_text(quantity)
+  end
+  return requests
+end
+
+-- Containers reduced to their resources; nil when there are none.
+function resource_claims(containers)
+  local claims = {}
+  for _, container in ipairs(table_or_empty(containers)) do
+    local resources = get(container, "resources")
+    if type(resources) == "table" and next(resources) ~= nil then
+      claims[#claims + 1] = { resources = resources }
+    end
+  end
+  if claims[1] ~= nil then
+    return claims
+  end
+  return nil
+end
+
+function claims_of_requests(requests)
+  local claims = {}
+  for _, request in ipairs(requests) do
+    claims[#claims + 1] = { resources = { requests = request } }
+  end
+  return resource_claims(claims)
+end
+
+-- Requests of the whole pod that stand in place of its containers' (cpu, memory and huge pages only). A limit of the
+-- pod stands in for a request where no container asks for that resource.
+function whole_pod_requests(resources, asked)
+  local requests = {}
+  for _, source in ipairs({ "limits", "requests" }) do
+    for name, quantity in pairs(table_or_empty(get(resources, source))) do
+      local shared = name == "cpu" or name == "memory" or string.sub(name, 1, 10) == "hugepages-"
+      if shared and (source == "requests" or not asked[name]) then
+        requests[name] = quantity_text(quantity)
+      end
+    end
+  end
+  return requests
+end
+
+-- Restates a pod with native sidecars or pod-level resources by ordinary containers with the same total: a sidecar
+-- counts beside the containers, and beside every init container declared after it.
+function restated_claims(spec)
+  local running, steps, sidecars, asked = {}, {}, {}, {}
+  for _, container in ipairs(table_or_empty(spec.containers)) do
+    running[#running + 1] = container_requests(container)
+  end
+  for _, container in ipairs(table_or_empty(spec.initContainers)) do
+    local requests = container_requests(container)
+    local keeps_running = get(container, "restartPolicy") == "Always"
+    if keeps_running then
+      running[#running + 1] = copy(requests)
+    end
+    for name, quantity in pairs(sidecars) do
+      requests[name] = kube.resourceAdd(requests[name], quantity)
+    end
+    if keeps_running then
+      sidecars = requests
+    else
+      steps[#steps + 1] = requests
+    end
+  end
+  for _, group in ipairs({ running, steps }) do
+    for _, requests in ipairs(group) do
+      for name in pairs(requests) do
+        asked[name] = true
+      end
+    end
+  end
+  local whole = whole_pod_requests(spec.resources, asked)
+  for _, group in ipairs({ running, steps }) do
+    for _, requests in ipairs(group) do
+      for name in pairs(whole) do
+        requests[name] = nil
+      end
+    end
+  end
+  running[#running + 1] = whole
+  return claims_of_requests(running), claims_of_requests(steps)
+end
+
+function has_native_sidecar(spec)
+  for _, container in ipairs(table_or_empty(spec.initContainers)) do
+    if get(container, "restartPolicy") == "Always" then
+      return true
+    end
+  end
+  return false
+end
+
+-- The replicaRequirements of a pod template, or nil when it asks for nothing. `priority` is the class of pods whose
+-- template names none.
+function pod_requirements(template, priority)
+  local spec = table_or_empty(get(template, "spec"))
+  local claims = { overhead = spec.overhead, nodeSelector = spec.nodeSelector, tolerations = spec.tolerations }
+  if spec.resources ~= nil or has_native_sidecar(spec) then
+    claims.containers, claims.initContainers = restated_claims(spec)
+  else
+    claims.containers = resource_claims(spec.containers)
+    claims.initContainers = resource_claims(spec.initContainers)
+  end
+  local required = get(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+  if required ~= nil then
+    claims.affinity = { nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution = required } }
+  end
+  local requirements = nil
+  if next(claims) ~= nil then
+    requirements = kube.accuratePodRequirements({ spec = claims })
+  end
+  priority = text_or_nil(spec.priorityClassName) or priority
+  if priority ~= nil then
+    requirements = requirements or {}
+    requirements.priorityClassName = priority
+  end
+  return requirements
+end
