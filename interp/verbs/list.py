@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -13,6 +14,8 @@ from interpreters.catalog import Catalog, Offer
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Operation
 
+Rows = list[tuple[Operation, Offer, tuple[Offer, ...]]]
+
 
 @click.command("list", short_help="which script answers for which kind and operation")
 @click.argument("words", nargs=-1, metavar="[KIND]...")
@@ -20,7 +23,7 @@ from interpreters.core.operations import OPERATIONS, Operation
 @click.option("--wide", is_flag=True, help="One line per operation, with source, language, script and what it shadows.")
 @format_option("text", "json")
 def command(words: tuple[str, ...], wide: bool, output: str, **options: Any) -> int:
-    """Show kind × operation × source × language. KIND narrows it: any part of the group, version or kind."""
+    """Show which source answers for each kind and operation. KIND narrows it: any part of group, version or kind."""
     with open_scripts(Sources(**options)) as (_, catalog):
         kinds = [kind for kind in catalog.kinds if all(word.lower() in str(kind).lower() for word in words)]
         if output == "json":
@@ -30,9 +33,9 @@ def command(words: tuple[str, ...], wide: bool, output: str, **options: Any) -> 
     return 1 if catalog.broken else 0
 
 
-def _offers(catalog: Catalog, kind: GroupVersionKind) -> list[tuple[Operation, Offer, tuple[Offer, ...]]]:
+def _offers(catalog: Catalog, kind: GroupVersionKind) -> Rows:
     """What answers for a kind by name (the default, which answers for every kind, is left out), and what it shadows."""
-    found = []
+    found: Rows = []
     for operation, offer in catalog.operations(kind):
         if offer.kind is not None:
             shadowed = [o for o in catalog.shadowing(kind, operation) if o not in catalog.find(kind, operation)]
@@ -92,7 +95,7 @@ def _print(catalog: Catalog, kinds: list[GroupVersionKind], *, wide: bool) -> No
                 rows.setdefault((str(offer.source.origin), offer.script.language), []).append(_short(operation) + mark)
             for (origin, language), operations in rows.items():
                 table.add_row(str(kind), origin, language, " ".join(operations))
-    console = Console(highlight=False, width=None if click.get_text_stream("stdout").isatty() else 160)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     console.print(table)
     if not wide:
         console.print(f"[dim]{', '.join(f'{_short(op)} = {op}' for op in OPERATIONS)}; * shadows another[/dim]")
