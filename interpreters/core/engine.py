@@ -6,7 +6,6 @@ keep untouched values exact (big integers, `{}` versus `[]`).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -25,7 +24,9 @@ class Script(Struct, frozen=True):
     @property
     def digest(self) -> str:
         """Identity by content: what compiled code is cached under and what quarantine forbids."""
-        return hashlib.sha256(f"{self.language}\0{self.text}".encode(errors="surrogatepass")).hexdigest()
+        from hashlib import sha256  # only the parent needs it, and it would slow the start of every worker
+
+        return sha256(f"{self.language}\0{self.text}".encode(errors="surrogatepass")).hexdigest()
 
 
 class Limits(Struct, frozen=True):

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from interpreters.core.engine import Limits, Outcome, Script
-from interpreters.core.errors import InternalError, InterpError, LimitError, ScriptError
+from interpreters.core.errors import BusyError, InternalError, InterpError, LimitError, ScriptError
 from interpreters.sandbox.messages import (
     Answer,
     Call,
@@ -34,14 +34,18 @@ ENGINES: Mapping[str, str] = {
     "lua": "interpreters.lua.engine:LuaEngine",
     "starlark": "interpreters.starlark.engine:StarlarkEngine",
 }
-GRACE = 0.1
-"""The worker is killed so long after its time is up: the engine's own limit words the error better."""
+LONGEST_GRACE = 0.1
 
 STARTING = 30.0
 """Seconds a worker may take to become ready; only an overloaded machine needs more than one."""
 
 SLOTS = 256
 """Scripts a worker keeps at hand; the one after that takes the oldest one's place."""
+
+
+def patience(seconds: float) -> float:
+    """When to kill a worker that has so many seconds: a little later, for the engine's own limit words it better."""
+    return seconds + min(LONGEST_GRACE, seconds / 2)
 
 
 class Recycling(msgspec.Struct, frozen=True):
@@ -130,6 +134,10 @@ def settle(task: Task, reply: Reply) -> Outcome | frozenset[str] | InterpError:
     if isinstance(reply, Failure):
         return error_of(reply, task.script.name, task.function)
     raise ProtocolError("a reply to something else")
+
+
+def too_late() -> BusyError:
+    return BusyError("no worker became free before the caller's deadline")
 
 
 def overdue(task: Task, seconds: float) -> LimitError:

@@ -44,7 +44,7 @@ def confine(parent: int) -> dict[str, str]:
     return {
         "privileges": "none can be gained" if done else "refused by the kernel",
         "capabilities": _drop_capabilities(libc),
-        "landlock": landlock.restrict(libc, also_reading=False),
+        "landlock": landlock.restrict(libc, files=False),
     }
 
 
@@ -54,7 +54,7 @@ def seal(limits: Limits) -> dict[str, str]:
     if not LINUX:
         return report | {"seccomp": f"not available on {sys.platform}", "landlock": f"not available on {sys.platform}"}
     libc = ctypes.CDLL(None, use_errno=True)
-    return report | {"landlock": landlock.restrict(libc, also_reading=True), "seccomp": seccomp.seal(libc)}
+    return report | {"landlock": landlock.restrict(libc, files=True), "seccomp": seccomp.seal(libc)}
 
 
 def _limit_resources(memory: int) -> str:

@@ -11,15 +11,16 @@ from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import BusyError, InternalError, InterpError, LimitError
 from interpreters.sandbox.calls import (
     ENGINES,
-    GRACE,
     Recycling,
     Task,
     check_input,
     died,
     lied,
     overdue,
+    patience,
     reason_of,
     settle,
+    too_late,
 )
 from interpreters.sandbox.crew import Crew, Seat
 from interpreters.sandbox.messages import ProtocolError, Ready, Reply
@@ -178,7 +179,7 @@ class SandboxPool:
 
     def _waited_too_long(self, job: _Job) -> None:
         self._queue.leave(job)
-        job.fail(BusyError("no worker became free before the caller's deadline"))
+        job.fail(too_late())
 
     def _serve(self) -> None:
         """Give idle workers to those whose turn it is."""
@@ -194,8 +195,10 @@ class SandboxPool:
 
     def _begin(self, seat: Seat, job: _Job) -> None:
         now = self._loop.time()
-        job.seconds = max(0.0, job.task.seconds(now))
+        job.seconds = job.task.seconds(now)
         try:
+            if job.seconds <= 0:
+                raise too_late()  # noqa: TRY301 - one way out for every call that does not begin
             frame = seat.conversation.call(job.task, job.seconds)
         except InterpError as error:
             job.fail(error)
@@ -203,7 +206,7 @@ class SandboxPool:
             return
         self._turnstile.enter(job, now)
         seat.busy, job.seat = job, seat
-        seat.timer = self._loop.call_at(now + job.seconds + GRACE, self._expire, seat, job)
+        seat.timer = self._loop.call_at(now + patience(job.seconds), self._expire, seat, job)
         if self._crew is not None:
             self._crew.send(seat, memoryview(frame))
 

@@ -104,7 +104,7 @@ def start(preload: Sequence[str] = ()) -> WorkerProcess:
         boot = _BOOT.format(path=path, parent=os.getpid(), preload=list(preload))
         pid = os.posix_spawn(
             sys.executable,
-            [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", boot],
+            [sys.executable, "-I", "-S", "-X", "utf8", "-c", boot],
             _environment(),
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -13,7 +13,6 @@ from interpreters.core.errors import BusyError, InternalError, InterpError
 from interpreters.sandbox import process
 from interpreters.sandbox.calls import (
     ENGINES,
-    GRACE,
     STARTING,
     Conversation,
     Recycling,
@@ -22,8 +21,10 @@ from interpreters.sandbox.calls import (
     died,
     lied,
     overdue,
+    patience,
     reason_of,
     settle,
+    too_late,
 )
 from interpreters.sandbox.messages import ProtocolError, Ready, Reply, decode_reply
 from interpreters.sandbox.standing import Standings
@@ -59,6 +60,7 @@ class SandboxRunner:
         self._languages: set[str] = set()
         self._idle: list[Conversation] = [Conversation(first, self.limits)] if first else []
         self._alive: set[Conversation] = set(self._idle)
+        self._dying: list[process.WorkerProcess] = []
         self._busy = 0
         self._waiting = 0
         self._counters = Counters()
@@ -80,10 +82,10 @@ class SandboxRunner:
             alive, self._alive, self._idle = list(self._alive), set(), []
             self._change.notify_all()
         for conversation in alive:
-            conversation.process.kill()
-        for conversation in alive:
-            conversation.process.wait(5.0)
-            conversation.process.close()
+            self._bury(conversation)
+        for worker in self._dying:
+            worker.wait(5.0)
+            worker.close()
         if self._spawner is not None:
             self._spawner.shutdown()
 
@@ -166,7 +168,7 @@ class SandboxRunner:
                 ended = not self._change.wait(None if task.deadline is None else task.deadline - time.monotonic())
                 self._waiting -= 1
                 if ended:
-                    raise BusyError("no worker became free before the caller's deadline")
+                    raise too_late()
         raise BusyError("the sandbox is closed")
 
     def _speaks(self, conversation: Conversation, language: str) -> bool:
@@ -191,14 +193,17 @@ class SandboxRunner:
         if conversation.engines is None:
             engines = {name: self._engines[name] for name in self._languages if name in self._engines}
             self._send(conversation, conversation.load(engines, self._recycling), STARTING)
-        seconds = max(0.0, task.seconds(time.monotonic()))
+        seconds = task.seconds(time.monotonic())
+        if seconds <= 0:
+            self._put_back(conversation, spent=False)
+            return too_late()
         frame = conversation.call(task, seconds)
         try:
-            self._send(conversation, frame, seconds + (GRACE if conversation.ready else STARTING))
+            self._send(conversation, frame, patience(seconds) + (0 if conversation.ready else STARTING))
             if not conversation.ready:
                 conversation.greet(self._receive(conversation, STARTING))
                 self._hardening = conversation.hardening
-            reply = self._receive(conversation, seconds + GRACE)
+            reply = self._receive(conversation, patience(seconds))
             if conversation.buffer.pending:
                 raise ProtocolError("more than one reply")  # noqa: TRY301 - one way out for every lie
             result = settle(task, reply)
@@ -276,5 +281,7 @@ class SandboxRunner:
     def _bury(self, conversation: Conversation) -> None:
         self._alive.discard(conversation)
         conversation.process.kill()
-        conversation.process.wait(5.0)
-        conversation.process.close()
+        still = [worker for worker in (*self._dying, conversation.process) if not worker.reap()]
+        for worker in {*self._dying, conversation.process} - {*still}:
+            worker.close()
+        self._dying = still

@@ -6,6 +6,7 @@ dying runtime (2). Engines are imported by name when the first frame asks for th
 
 from __future__ import annotations
 
+import _thread
 import gc
 import importlib
 import os
@@ -37,6 +38,7 @@ RESIDENT_EVERY = 32
 """Reading the resident size costs as much as a short call, so it is looked at once in so many calls."""
 
 _CHUNK = 256 * 1024
+_for_ever = _thread.allocate_lock()
 
 
 class Worker:
@@ -156,7 +158,17 @@ def main(parent: int, preload: list[str]) -> NoReturn:
     gc.collect()
     gc.freeze()
     send(Ready(worker.missing, report | confinement.seal(load.limits)))
+    _thread.start_new_thread(_serve, (worker,))
     while True:
-        call = receive()
-        if isinstance(call, Call):
-            send(worker.answer(call))
+        _for_ever.acquire()
+
+
+def _serve(worker: Worker) -> NoReturn:
+    """Not in the main thread: there, entering Go makes the C library read a file under /proc, which is refused."""
+    try:
+        while True:
+            call = receive()
+            if isinstance(call, Call):
+                send(worker.answer(call))
+    finally:
+        os._exit(1)
