@@ -1,0 +1,109 @@
+"""`interp lint`: find mistakes in scripts before they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from interp import __version__
+from interp.output import format_option
+from interpreters.core.findings import Finding
+from interpreters.lint import Remark, lint_script
+from interpreters.sandbox.runner import SandboxRunner
+from interpreters.scan import Broken, Found, Origin, scan, scan_place
+
+
+@click.command("lint", short_help="find mistakes in scripts before they run")
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="[PATH]...")
+@click.option("--bundled", is_flag=True, help="Lint the bundled scripts.")
+@click.option("--portable", is_flag=True, help="Also what works here but is refused by Karmada's own Lua.")
+@format_option("text", "json", "github", "sarif")
+def command(paths: tuple[Path, ...], bundled: bool, portable: bool, output: str) -> int:
+    """Look for mistakes in the scripts at or below each PATH (here by default): syntax, misnamed functions, unknown
+    globals, missing cases, replies that look wrong. One line each: `file:line:column: rule: message`.
+    """
+    found: list[Found] = [entry for entry in scan() if bundled]
+    for path in paths or (() if bundled else (Path(),)):
+        below = scan_place(path, Origin.FOLDER)
+        if not below:
+            raise click.UsageError(f"{path}: no script here.")
+        found += below
+    remarks: list[Remark] = []
+    with SandboxRunner() as runner:
+        for entry in found:
+            if isinstance(entry, Broken):
+                remarks.append(Remark(entry.name, Finding(1, 1, "unreadable", str(entry.error))))
+            else:
+                remarks += lint_script(runner, entry, portable=portable)
+    for line in _REPORTS[output](remarks):
+        click.echo(line)
+    if output == "text":
+        summary = f"{len(found)} scripts, {len(remarks)} findings"
+        click.echo(click.style(summary, fg="red" if remarks else "green", bold=True), err=True)
+    return 1 if remarks else 0
+
+
+def _text(remarks: list[Remark]) -> Iterator[str]:
+    for remark in remarks:
+        found = remark.finding
+        yield f"{remark.file}:{found.line}:{found.column}: {click.style(found.rule, fg='yellow')}: {found.message}"
+
+
+def _json(remarks: list[Remark]) -> Iterator[str]:
+    yield _pretty(
+        [
+            {
+                "file": remark.file,
+                "line": remark.finding.line,
+                "column": remark.finding.column,
+                "rule": remark.finding.rule,
+                "message": remark.finding.message,
+            }
+            for remark in remarks
+        ]
+    )
+
+
+def _github(remarks: list[Remark]) -> Iterator[str]:
+    for remark in remarks:
+        found = remark.finding
+        yield f"::error file={remark.file},line={found.line},col={found.column},title={found.rule}::{found.message}"
+
+
+def _sarif(remarks: list[Remark]) -> Iterator[str]:
+    rules = sorted({remark.finding.rule for remark in remarks})
+    results = [
+        {
+            "ruleId": remark.finding.rule,
+            "level": "error",
+            "message": {"text": remark.finding.message},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": remark.file},
+                        "region": {"startLine": remark.finding.line, "startColumn": remark.finding.column},
+                    }
+                }
+            ],
+        }
+        for remark in remarks
+    ]
+    driver = {"name": "interp", "version": __version__, "rules": [{"id": rule} for rule in rules]}
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    yield _pretty({"$schema": schema, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]})
+
+
+def _pretty(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+_REPORTS: Final[dict[str, Callable[[list[Remark]], Iterator[str]]]] = {
+    "text": _text,
+    "json": _json,
+    "github": _github,
+    "sarif": _sarif,
+}

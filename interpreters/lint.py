@@ -1,0 +1,183 @@
+"""Mistakes in scripts, found before Karmada finds them: in the text, in the names, in the cases and in the replies.
+
+To add a rule, write a function that yields `Remark`s for a `Linted` script and put it into RULES.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+import msgspec
+
+from interpreters.cases import Result, case_request, run_case
+from interpreters.core.errors import InterpError, ScriptError
+from interpreters.core.findings import Finding
+from interpreters.core.operations import BY_FUNCTION, BY_NAME, Answer, Argument
+from interpreters.core.quantity import NANO, Quantity
+from interpreters.core.requirements import ComponentRequirements
+from interpreters.core.wire import Reply
+from interpreters.interpretation import Runner, interpret
+from interpreters.scan import Candidate, operations_of
+from interpreters.suites import Suite, load_suite
+
+LANGUAGE_RULES: Final = {"lua": "interpreters.lua.lint", "starlark": "interpreters.starlark.lint"}
+_MOST_CPU: Final = 10_000
+_SMALLEST_MEMORY: Final = 1024  # bytes; less than that is a unit gone wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A finding and the file it is about."""
+
+    file: str
+    finding: Finding
+
+    def __str__(self) -> str:
+        found = self.finding
+        return f"{self.file}:{found.line}:{found.column}: {found.rule}: {found.message}"
+
+
+@dataclass(frozen=True)
+class Linted:
+    """A script that loads, with its functions and cases."""
+
+    candidate: Candidate
+    functions: frozenset[str]
+    suite: Suite
+    results: tuple[Result, ...]
+    runner: Runner
+    portable: bool
+
+    def remark(self, rule: str, message: str, line: int = 1, column: int = 1) -> Remark:
+        return Remark(self.candidate.script.name, Finding(line, column, rule, message))
+
+    def line_of(self, function: str) -> int:
+        """Where a function is defined, as far as the text shows it."""
+        for number, line in enumerate(self.candidate.script.text.splitlines(), 1):
+            if f"function {function}" in line or f"def {function}" in line or line.startswith(f"{function} ="):
+                return number
+        return 1
+
+
+def lint_script(runner: Runner, candidate: Candidate, *, portable: bool = False) -> list[Remark]:
+    """All remarks on one script, in the order of its lines. A script that does not load has just that one."""
+    script = candidate.script
+    try:
+        functions = runner.functions(script)
+    except ScriptError as error:
+        return [Remark(script.name, Finding(error.line or 1, 1, error.kind, error.message))]
+    suite = load_suite(runner, script.name, [candidate])
+    results = tuple(run_case(runner, suite.catalog, case) for case in suite.cases)
+    linted = Linted(candidate, functions, suite, results, runner, portable)
+    remarks = [remark for rule in RULES for remark in rule(linted)]
+    return sorted(dict.fromkeys(remarks), key=lambda remark: remark.finding)
+
+
+def _text(linted: Linted) -> Iterator[Remark]:
+    script = linted.candidate.script
+    language = importlib.import_module(LANGUAGE_RULES[script.language])
+    for finding in language.findings(script.text, portable=linted.portable):
+        yield Remark(script.name, finding)
+    if linted.portable and script.language != "lua":
+        yield linted.remark("not-portable", f"Karmada runs Lua only, not {script.language}")
+
+
+def _misnamed(linted: Linted) -> Iterator[Remark]:
+    for function in sorted(linted.functions - BY_FUNCTION.keys()):
+        names = {name.lower(): name for name in (*BY_FUNCTION, *BY_NAME)}
+        near = get_close_matches(function.lower(), names, n=1, cutoff=0.85)
+        if near:
+            wanted = names[near[0]]
+            wanted = BY_NAME[wanted].function if wanted in BY_NAME else wanted
+            yield linted.remark(
+                "misnamed-function", f"{function} is never called; did you mean {wanted}?", linted.line_of(function)
+            )
+    if not operations_of(linted.functions):
+        known = ", ".join(BY_FUNCTION)
+        yield linted.remark("offers-nothing", f"no function that Karmada calls; it calls {known}")
+
+
+def _twice(linted: Linted) -> Iterator[Remark]:
+    for operation in BY_NAME.values():
+        both = [function for function in operation.functions if function in linted.functions]
+        if len(both) > 1:
+            message = f"{' and '.join(both)} are two names of one operation; keep one"
+            yield linted.remark("two-names", message, linted.line_of(both[1]))
+
+
+def _cases(linted: Linted) -> Iterator[Remark]:
+    for problem in linted.suite.problems:
+        yield linted.remark("missing-cases", str(problem))
+    if linted.suite.cases and linted.candidate.operations is None:
+        tested = {case.operation for case in linted.suite.cases}
+        for operation, function in operations_of(linted.functions).items():
+            if operation not in tested:
+                yield linted.remark("missing-cases", f"no case asks {function}", linted.line_of(function))
+
+
+def _replies(linted: Linted) -> Iterator[Remark]:
+    """Replies that are valid but look wrong: units gone astray."""
+    for result in linted.results:
+        if result.interpretation is None:
+            continue
+        line = linted.line_of(result.interpretation.offers[0].function)
+        for where, replicas, needs in _needs(result.interpretation.reply):
+            for message in _suspicious(needs):
+                yield linted.remark("suspicious-reply", f"case {result.case.name!r}: {where}: {message}", line)
+            if not replicas and needs.resource_request and result.case.expects_nothing:
+                message = f"case {result.case.name!r}: {where}: requests resources for no replicas"
+                yield linted.remark("suspicious-reply", message, line)
+
+
+def _needs(reply: Reply) -> Iterator[tuple[str, int, ComponentRequirements]]:
+    if reply.replica_requirements is not None:
+        yield "replicaRequirements", reply.replicas or 0, reply.replica_requirements
+    for component in reply.components or ():
+        if component.replica_requirements is not None:
+            yield f"component {component.name}", component.replicas, component.replica_requirements
+
+
+def _suspicious(needs: ComponentRequirements) -> Iterator[str]:
+    for name, text in needs.resource_request.items():
+        amount = Quantity.parse(text)
+        if name == "cpu" and amount > Quantity.of(_MOST_CPU):
+            yield f"cpu {text} is more than {_MOST_CPU} cores; a unit lost on the way?"
+        elif name in ("memory", "ephemeral-storage") and (amount.nano % NANO or 0 < amount.value < _SMALLEST_MEMORY):
+            yield f"{name} {text} is a fraction of a byte or next to nothing; in Kubernetes m is milli, Mi is mebi"
+
+
+def _scaled_to_zero(linted: Linted) -> Iterator[Remark]:
+    """Karmada asks ReviseReplica for 0 replicas of workloads with components; a script that obeys stops them."""
+    offered = operations_of(linted.functions)
+    components = next((op for op in offered if op.answer is Answer.COMPONENTS), None)
+    revise = next((op for op in offered if Argument.REPLICAS in op.arguments), None)
+    if components is None or revise is None:
+        return
+    for result in linted.results:
+        found = result.interpretation
+        if result.case.operation is not components or found is None or len(found.reply.components or ()) < 2:
+            continue
+        request = msgspec.structs.replace(case_request(result.case), operation=revise, replicas=0)
+        try:
+            scaled = interpret(linted.runner, linted.suite.catalog, request)
+        except InterpError as error:
+            message = f"case {result.case.name!r}: fails when asked for 0 replicas, as Karmada does: {error}"
+            yield linted.remark("scaled-to-zero", message, linted.line_of(revise.function))
+            continue
+        if scaled.reply.patch:
+            message = f"case {result.case.name!r}: changes the object when asked for 0 replicas, as Karmada does"
+            yield linted.remark("scaled-to-zero", message, linted.line_of(revise.function))
+
+
+RULES: Final[tuple[Callable[[Linted], Iterator[Remark]], ...]] = (
+    _text,
+    _misnamed,
+    _twice,
+    _cases,
+    _replies,
+    _scaled_to_zero,
+)
