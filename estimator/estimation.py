@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from estimator.framework import Plugin, merge_results, run_plugins
 from estimator.method import WHOLE_SETS, Method
-from estimator.model import AssumedWorkload, Estimate
+from estimator.model import NO_LIMIT, AssumedWorkload, Estimate
 from estimator.plugins import default_plugins
 from estimator.state import ClusterState
 from interpreters.core.requirements import Component, ReplicaRequirements
@@ -37,4 +39,8 @@ def estimate_sets(
     """How many whole sets of the components the cluster takes."""
     asked = default_plugins(method) if plugins is None else plugins
     results = run_plugins(asked, lambda plugin: plugin.estimate_components(state, components, namespace, assumed))
-    return merge_results(results, "sets", method=method.name)
+    merged = merge_results(results, "sets", method=method.name)
+    if merged.count == NO_LIMIT:
+        return merged
+    pods = sum(max(component.replicas, 0) for component in components)
+    return msgspec.structs.replace(merged, replicas=merged.count * pods)

@@ -1,12 +1,89 @@
-"""Estimates from a Cluster object alone: its resource summary and resource models, without nodes and pods."""
+"""Estimates from a Cluster object alone: its resource summary and resource models, without nodes and pods.
+
+The summary says what is free in all (allocatable - allocated - allocating, never below zero); models say how many nodes
+of which size have it. Of a node only its grade is known, so it counts with its grade's minimum, and takes 110 pods.
+`lenient` follows an older rule instead: a request that lies inside a grade's range is taken to fit a node of the grade
+once. A resource that the models do not name is taken to be on none of the nodes. All arithmetic is exact: amounts of
+any format compare as they should.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
-from estimator.model import Estimate
+import numpy as np
+
+from estimator.amounts import PODS
+from estimator.fitting import Columns, Wanted, fit_sets, place_all
+from estimator.free import column
+from estimator.model import NO_LIMIT, Code, Estimate, PluginResult, Shortfall
+from interpreters.core.quantity import ZERO, Quantity
 from interpreters.core.requirements import Component, ReplicaRequirements
+
+PODS_OF_A_MODEL_NODE: Final = 110
+
+SUMMARY: Final = "ResourceSummary"
+MODELS: Final = "ResourceModels"
+
+Requests = dict[str, Quantity]
+"""What one pod asks for; only what is above zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """`status.resourceSummary`: what is free in the whole cluster, and the nodes of each grade."""
+
+    free: Mapping[str, Quantity]
+    grades: tuple[Grade, ...]
+
+    @staticmethod
+    def of(cluster: Mapping[str, Any]) -> Summary | None:
+        status = (cluster.get("status") or {}).get("resourceSummary")
+        if status is None:
+            return None
+        free = {}
+        for resource, text in (status.get("allocatable") or {}).items():
+            taken = [(status.get(key) or {}).get(resource, 0) for key in ("allocated", "allocating")]
+            left = Quantity.parse(text) - Quantity.parse(taken[0]) - Quantity.parse(taken[1])
+            free[resource] = max(left, ZERO)
+        counts = {item.get("grade", 0): item.get("count", 0) for item in status.get("allocatableModelings") or ()}
+        models = (cluster.get("spec") or {}).get("resourceModels") or ()
+        grades = tuple(Grade.of(model, counts.get(model.get("grade", 0), 0)) for model in models) if counts else ()
+        return Summary(free, grades)
+
+    @property
+    def pods(self) -> int:
+        return self.free.get(PODS, ZERO).value
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """So many nodes with at least `least` and less than `most` of each resource."""
+
+    nodes: int
+    least: Mapping[str, Quantity]
+    most: Mapping[str, Quantity]
+
+    @staticmethod
+    def of(model: Mapping[str, Any], nodes: int) -> Grade:
+        ranges = model.get("ranges") or ()
+        return Grade(
+            nodes=max(nodes, 0),
+            least={item["name"]: Quantity.parse(item.get("min", 0)) for item in ranges},
+            most={item["name"]: Quantity.parse(item["max"]) for item in ranges if "max" in item},
+        )
+
+    def amount(self, resource: str, requests: Sequence[Requests], lenient: bool) -> Quantity:
+        """What a node of the grade counts with: its minimum, or leniently the largest request inside its range."""
+        least = self.least.get(resource, ZERO)
+        inside = [
+            request[resource]
+            for request in requests
+            if lenient and resource in request and least < request[resource] < self.most.get(resource, least)
+        ]
+        return max([least, *inside])
 
 
 def general_replicas(
@@ -16,10 +93,104 @@ def general_replicas(
     use_models: bool = True,
     lenient: bool = False,
 ) -> Estimate:
-    raise NotImplementedError
+    """How many pods like this fit: by models where they are usable, by the summary otherwise; never more than pods."""
+    summary = Summary.of(cluster)
+    if summary is None:
+        return _no_summary(cluster, "replicas")
+    request = _positive(requirements.amounts()) if requirements else {}
+    results = [_ceiling({PODS: Quantity.of(1)}, summary)]
+    nodes = _model_nodes(summary, [request], lenient) if use_models and request else None
+    if nodes is not None:
+        count, _ = place_all(nodes, _wanted("pod", 1, request, nodes))
+        results.append(_by_models(count))
+    elif request:
+        results.append(_ceiling(request, summary))
+    return _smallest(results, "replicas", 1)
 
 
 def general_sets(
     cluster: Mapping[str, Any], components: Sequence[Component], *, use_models: bool = True, lenient: bool = False
 ) -> Estimate:
-    raise NotImplementedError
+    """How many whole sets fit: by pods, by the summary, and by models where they are usable; the smallest counts."""
+    summary = Summary.of(cluster)
+    if summary is None:
+        return _no_summary(cluster, "sets")
+    parts = [(part, _positive(part.amounts())) for part in components if part.replicas > 0]
+    pods = sum(part.replicas for part, _ in parts)
+    if not pods:
+        reason = "a set without pods fits any number of times"
+        return Estimate("sets", NO_LIMIT, Code.SUCCESS, [reason])
+    total: Requests = {PODS: Quantity.of(pods)}
+    for part, request in parts:
+        for resource, amount in request.items():
+            total[resource] = total.get(resource, ZERO) + amount * part.replicas
+    results = [_ceiling(total, summary)]
+    nodes = _model_nodes(summary, [request for _, request in parts], lenient) if use_models else None
+    if nodes is not None:
+        fit = fit_sets(nodes, [_wanted(part.name, part.replicas, need, nodes) for part, need in parts], NO_LIMIT)
+        results.append(_by_models(fit.sets, "" if fit.failed is None else parts[fit.failed][0].name))
+    return _smallest(results, "sets", pods)
+
+
+def _ceiling(total: Requests, summary: Summary) -> PluginResult:
+    """The summary divided by what one pod, or one set, takes."""
+    sets = {resource: summary.free.get(resource, ZERO) // amount for resource, amount in total.items()}
+    scarcest = min(sets, key=lambda resource: (sets[resource], resource))
+    count = min(sets[scarcest], NO_LIMIT)
+    wanted, free = total[scarcest] * (count + 1), summary.free.get(scarcest, ZERO)
+    lack = Shortfall(scarcest, str(wanted), str(free), str(wanted - free))
+    reason = f"the cluster has {free} {scarcest} free, {lack.lacking} short of {count + 1} times {total[scarcest]}"
+    return PluginResult(SUMMARY, _code(count), count, [reason], f"free {scarcest}", shortfalls=[lack])
+
+
+def _by_models(count: int, component: str = "") -> PluginResult:
+    count = min(count, NO_LIMIT)
+    what = f"no place for {component or 'the next pod'} on a node of any grade"
+    return PluginResult(MODELS, _code(count), count, [what], "node grades")
+
+
+def _model_nodes(summary: Summary, requests: Sequence[Requests], lenient: bool) -> Columns | None:
+    """Columns of the nodes that the models stand for, smallest grade first; None when there are no models."""
+    if not summary.grades:
+        return None
+    asked = {resource for request in requests for resource in request}
+    nodes: dict[str, list[int]] = {resource: [] for resource in asked}
+    for grade in summary.grades:
+        for resource in asked:
+            nodes[resource] += [grade.amount(resource, requests, lenient).nano] * grade.nodes
+    count = sum(grade.nodes for grade in summary.grades)
+    return {PODS: column([PODS_OF_A_MODEL_NODE] * count), **{name: column(row) for name, row in nodes.items()}}
+
+
+def _wanted(name: str, replicas: int, request: Requests, nodes: Columns) -> Wanted:
+    amounts = {resource: amount.nano for resource, amount in request.items()}
+    return Wanted.of(name, replicas, amounts, np.ones(len(nodes[PODS]), dtype=np.bool_))
+
+
+def _smallest(results: Sequence[PluginResult], unit: str, pods: int) -> Estimate:
+    tightest = min(results, key=lambda result: result.count)
+    return Estimate(
+        unit=unit,
+        count=tightest.count,
+        code=tightest.code,
+        reasons=[f"{tightest.plugin}: {reason}" for reason in tightest.reasons],
+        binding=f"{tightest.plugin}: {tightest.binding}",
+        plugins=list(results),
+        shortfalls=tightest.shortfalls,
+        replicas=tightest.count * pods,
+        method="general",
+    )
+
+
+def _no_summary(cluster: Mapping[str, Any], unit: str) -> Estimate:
+    name = (cluster.get("metadata") or {}).get("name", "")
+    reason = f"cluster {name} has no resource summary"
+    return Estimate(unit, 0, Code.UNSCHEDULABLE, [reason], reason, replicas=0, method="general")
+
+
+def _positive(amounts: Mapping[str, Quantity]) -> Requests:
+    return {resource: amount for resource, amount in amounts.items() if amount > ZERO and resource != PODS}
+
+
+def _code(count: int) -> Code:
+    return Code.SUCCESS if count else Code.UNSCHEDULABLE

@@ -112,7 +112,7 @@ class NextSet(Wire, frozen=True):
     wanted: int
     nodes: int
     reasons: list[NodeReason] = []
-    """Why each node refuses the first pod without a place; the counts add up to `nodes`."""
+    """Why the nodes refuse the first pod without a place; a node that lacks two resources counts for both."""
 
     node: str = ""
     """The node that comes closest to taking it."""
