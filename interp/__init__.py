@@ -1,3 +1,1 @@
 """The `interp` command."""
-
-__version__ = "0.1.0"

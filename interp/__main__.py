@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from interp import __version__
+from interpreters import __version__
 from interpreters.core.errors import InputError, InterpError, RequestError
 
 GOOD: Final = 0

@@ -9,7 +9,7 @@ from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from interp import __version__
+from interpreters import __version__
 from webhook import openapi
 from webhook.listener import Route, json_response
 from webhook.service import Service, digest_of

@@ -9,8 +9,8 @@ from typing import Any, Final
 import click
 import msgspec
 
-from interp import __version__
 from interp.output import format_option
+from interpreters import __version__
 from interpreters.core.findings import Finding
 from interpreters.lint import Remark, lint_script
 from interpreters.sandbox.runner import SandboxRunner

@@ -1,0 +1,104 @@
+"""Imports point one way, and each outside library stays in its room. The rules are docs/design.md's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("interp", "webhook", "interpreters", "estimator", "certs")
+
+# part of the tree -> what of ours it may import (a prefix allows all below it)
+MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    "interpreters/core": ("interpreters.core",),
+    "interpreters/lua": ("interpreters.core", "interpreters.lua"),
+    "interpreters/starlark": ("interpreters.core", "interpreters.starlark"),
+    "interpreters/sandbox": ("interpreters.core", "interpreters.sandbox"),
+    "interpreters": ("interpreters",),
+    "estimator": ("estimator", "interpreters.core", "interpreters.files"),
+    "certs": ("certs", "interpreters.core"),
+    "webhook": ("webhook", "interpreters", "estimator", "certs"),
+    "interp": ("interp", "webhook", "interpreters", "estimator", "certs"),
+}
+
+# outside library -> the only places that may import it
+ONLY_IN: dict[str, tuple[str, ...]] = {
+    "lupa": ("interpreters/lua",),
+    "starlark_go": ("interpreters/starlark",),
+    "grpc": ("estimator/service", "estimator/pb"),
+    "grpc_health": ("estimator/service",),
+    "grpc_reflection": ("estimator/service",),
+    "aiohttp.web": ("webhook",),
+    "aiohttp": ("webhook", "estimator/snapshot", "interp/verbs"),
+    "sqlalchemy": ("estimator/accounting",),
+    "aiosqlite": ("estimator/accounting",),
+    "asyncpg": ("estimator/accounting",),
+    "sqlite3": ("estimator/accounting",),
+    "click": ("interp",),
+    "rich": ("interp",),
+}
+
+# core is pure: none of these
+IMPURE = (
+    "socket",
+    "os",
+    "pathlib",
+    "time",
+    "datetime",
+    "logging",
+    "subprocess",
+    "asyncio",
+    "threading",
+    "io",
+    "tempfile",
+)
+
+
+def imports(path: Path) -> Iterator[str]:
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def within(module: str, prefix: str) -> bool:
+    return module == prefix or module.startswith(prefix + ".")
+
+
+SOURCES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_a_module_imports_only_what_its_place_allows(path: Path) -> None:
+    place = max((p for p in MAY_IMPORT if path.as_posix().startswith(p + "/")), key=len)
+    ours = [module for module in imports(ROOT / path) if module.split(".")[0] in PACKAGES]
+    strangers = [m for m in ours if not any(within(m, allowed) for allowed in MAY_IMPORT[place])]
+    assert not strangers, f"{path} is in {place} and may import {MAY_IMPORT[place]}, but imports {strangers}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_an_outside_library_stays_in_its_room(path: Path) -> None:
+    for module in imports(ROOT / path):
+        for library, rooms in ONLY_IN.items():
+            if within(module, library):
+                assert path.as_posix().startswith(rooms), f"{path} imports {module}, which belongs to {rooms}"
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SOURCES if path.as_posix().startswith("interpreters/core/")], ids=str
+)
+def test_core_is_pure(path: Path) -> None:
+    impure = [module for module in imports(ROOT / path) if any(within(module, name) for name in IMPURE)]
+    assert not impure, f"{path} imports {impure}; core has no sockets, files, clock or logging"
+
+
+def test_engines_are_loaded_by_name_only() -> None:
+    """The sandbox knows its engines as text, so that a worker loads just the one it needs."""
+    for path in (ROOT / "interpreters" / "sandbox").glob("*.py"):
+        assert not [m for m in imports(path) if within(m, "interpreters.lua") or within(m, "interpreters.starlark")]
