@@ -1,7 +1,7 @@
 """What every Starlark script finds beside the language itself: the kube functions, under the names they have in Lua.
 
-They are written in Starlark on top of functions that take and give text only, because the binding's conversion of
-arguments loses memory for every list. An error inside one is kept on this side of the border and raised when the
+They are written in Starlark on top of functions that take text only, because the binding's conversion of arguments
+loses memory for every list. An error inside one is kept on this side of the border and raised when the
 evaluation comes back: what the binding makes of a Python exception is its text passed through a format string.
 """
 
@@ -21,23 +21,31 @@ from interpreters.starlark.reply_text import to_json
 
 PRELUDE_NAME: Final = "<builtin>"
 PRELUDE: Final = """
-def print(*values, sep = " "):
-    __print(repr(sep.join([value if type(value) == "string" else str(value) for value in values])))
+def __bind(show, requirements, dependencies, add, number):
+    def print(*values, sep = " "):
+        show(repr(sep.join([value if type(value) == "string" else str(value) for value in values])))
 
-def accuratePodRequirements(template):
-    return __requirements(repr(template))
+    def accuratePodRequirements(template):
+        return requirements(repr(template))
 
-def getPodDependencies(template, namespace):
-    return __dependencies(repr((template, namespace)))
+    def getPodDependencies(template, namespace):
+        return dependencies(repr((template, namespace)))
 
-def resourceAdd(*quantities):
-    return __add(repr(quantities))
+    def resourceAdd(*quantities):
+        return add(repr(quantities))
 
-def getResourceQuantity(quantity):
-    return __quantity(repr(quantity))
+    def getResourceQuantity(quantity):
+        return number(repr(quantity))
+
+    return print, accuratePodRequirements, getPodDependencies, resourceAdd, getResourceQuantity
+
+print, accuratePodRequirements, getPodDependencies, resourceAdd, getResourceQuantity = __bind(
+    __show, __requirements, __dependencies, __add, __number,
+)
 """
 _HALF_CHARACTER: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\x[89a-f].")  # bytes that are not UTF-8 are shown, not refused
-NAMES: Final = ("accuratePodRequirements", "getPodDependencies", "resourceAdd", "getResourceQuantity")
+NAMES: Final = ("print", "accuratePodRequirements", "getPodDependencies", "resourceAdd", "getResourceQuantity")
+BINDER: Final = "__bind"
 
 
 class Ledger:
@@ -87,11 +95,11 @@ def builtins(ledger: Ledger) -> dict[str, Callable[[str], Any]]:
         ledger.lines.append(f"{line}\n")
 
     return {
-        "__print": guarded("print", written),
+        "__show": guarded("print", written),
         "__requirements": guarded("accuratePodRequirements", _requirements),
         "__dependencies": guarded("getPodDependencies", _dependencies),
         "__add": guarded("resourceAdd", _sum),
-        "__quantity": guarded("getResourceQuantity", _number),
+        "__number": guarded("getResourceQuantity", _number),
     }
 
 

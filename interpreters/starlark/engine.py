@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -29,7 +30,7 @@ from starlark_go import Starlark
 from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import LimitError, ReplyError, ScriptError, ScriptSyntaxError
 from interpreters.core.operations import BY_FUNCTION, Answer
-from interpreters.starlark.builtins import PRELUDE, PRELUDE_NAME, Ledger, builtins
+from interpreters.starlark.builtins import BINDER, PRELUDE, PRELUDE_NAME, Ledger, builtins
 from interpreters.starlark.faults import loading_fault, placed, running_fault
 from interpreters.starlark.reply_text import values_of
 
@@ -104,6 +105,9 @@ class _Loaded:
         self._builtins = builtins(self._ledger)
         self._interpreter = Starlark(globals=self._builtins)
         self._interpreter.exec(PRELUDE, filename=PRELUDE_NAME)
+        for name in (*self._builtins, BINDER):
+            with suppress(starlark_go.ConversionToPythonFailed):  # it is gone, it just cannot be handed over
+                self._interpreter.pop(name)
         self._loading_printed = ""
         self.functions = self._execute(script, limits)
         # Only now: the script is resolved already, so it cannot see these names.

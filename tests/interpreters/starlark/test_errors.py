@@ -120,7 +120,7 @@ NESTED = "def F(n):\n    x = []\n    for i in range(n):\n        x = [x] if i % 
 LIMITS: list[tuple[str, Any, dict[str, Any], str]] = [
     ("def F(o):\n    return 'x' * 101\n", None,                    {"output": 100},    "output"),
     (NESTED, 200,                                                  {},                 "depth"),
-    (NESTED, 100_000,                                              {},                 "depth"),
+    (NESTED, 3_000,                                              {},                 "depth"),
     ("def F(o):\n    for i in range(1 << 40):\n        print(i)\n", None, {},          "print"),
     ("def F(o):\n    return 1\n", "x" * 100,                       {"input": 100},     "input"),
 ]  # fmt: skip
