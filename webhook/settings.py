@@ -108,7 +108,7 @@ def schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "interp serve", **body}
 
 
-def check(settings: Settings) -> Settings:
+def check(settings: Settings) -> None:
     """Rules between fields, which a schema cannot say. Raises `InputError` naming the key."""
     if not settings.certificate or not settings.key:
         missing = "certificate" if not settings.certificate else "key"
@@ -124,7 +124,6 @@ def check(settings: Settings) -> Settings:
             ipaddress.ip_network(network)
         except ValueError as error:
             raise InputError(f"allowFrom: expected a network such as 10.0.0.0/8: {error}") from None
-    return settings
 
 
 def shown(settings: Settings) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,23 @@ from interpreters.files import read_documents
 from webhook.settings import Settings, check, schema
 
 PREFIX = "INTERP_"
+PATH_KEYS = frozenset({"scripts", "clusters", "quotas"})
 CONFIG_VARIABLE = PREFIX + "CONFIG"
 
 
-def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str], file: str | None = None) -> Settings:
-    """Merge all sources. `flags` holds only what was given, by YAML key. Raises `InputError` naming source and key."""
+def load_settings(
+    flags: Mapping[str, Any], environment: Mapping[str, str], file: str | None = None, *, to_serve: bool = True
+) -> Settings:
+    """Merge all sources. `flags` holds only what was given, by YAML key. Raises `InputError` naming source and key.
+
+    `to_serve` also demands what a server cannot do without.
+    """
     file = file or environment.get(CONFIG_VARIABLE)
     layers = [_from_file(file) if file else {}, _from_environment(environment), _from_flags(flags)]
     merged = {key: value for layer in layers for key, value in layer.items()}
-    settings = check(msgspec.convert(merged, Settings))
+    settings = msgspec.convert(merged, Settings)
+    if to_serve:
+        check(settings)
     if settings.path_secret_file:
         settings = msgspec.structs.replace(
             settings, path_secret=_secret(settings.path_secret_file), path_secret_file=""
@@ -42,14 +51,15 @@ def flag(key: str) -> str:
 
 
 def from_text(key: str, text: str) -> Any:
-    """A value written in one variable: lists are separated by commas, mappings are name=value pairs."""
+    """A value in one variable: lists have commas, or colons if they are paths; mappings are name=value pairs."""
     match type_of(key):
         case "integer" | "number":
             return _number(text)
         case "boolean":
             return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
         case "array":
-            return [part.strip() for part in text.split(",") if part.strip()]
+            separator = os.pathsep if key in PATH_KEYS else ","
+            return [part.strip() for part in text.split(separator) if part.strip()]
         case "object":
             pairs = (part.partition("=") for part in text.split(",") if part.strip())
             return {name.strip(): value.strip() for name, _, value in pairs}

@@ -91,6 +91,13 @@ class ApiServer:
         async with await self._request(path, query or {}, timeout) as response:
             return await response.read()
 
+    async def apply(self, path: str, manager: str, body: bytes) -> bytes:
+        """Create or change one object (JSON) by server-side apply, taking over fields that others set."""
+        timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=_CONNECT_SECONDS)
+        query = {"fieldManager": manager, "force": "true"}
+        async with await self._request(path, query, timeout, method="PATCH", body=body) as response:
+            return await response.read()
+
     async def watch(self, path: str, query: Mapping[str, str], idle_seconds: float) -> AsyncIterator[list[bytes]]:
         """The lines of a watch as they come, those of one read together. Ends when the server closes the stream.
 
@@ -108,29 +115,38 @@ class ApiServer:
                 yield [rest]
 
     async def _request(
-        self, path: str, query: Mapping[str, str], timeout: aiohttp.ClientTimeout
+        self,
+        path: str,
+        query: Mapping[str, str],
+        timeout: aiohttp.ClientTimeout,
+        *,
+        method: str = "GET",
+        body: bytes | None = None,
     ) -> aiohttp.ClientResponse:
         if self._session is None:
             raise RuntimeError("an ApiServer is used inside `async with`")
         await self._throttle.wait()
         grant = await self._access.credential.grant()
-        response = await self._session.get(
+        apply = [("Content-Type", "application/apply-patch+yaml")] if body is not None else []
+        response = await self._session.request(
+            method,
             self._access.server + path,
             params=dict(query),
-            headers=[*self._access.headers, *grant.headers.items()],
+            data=body,
+            headers=[*self._access.headers, *grant.headers.items(), *apply],
             ssl=self._context(grant),
             server_hostname=self._access.server_name or None,
             proxy=self._access.proxy or None,
             timeout=timeout,
             allow_redirects=False,
         )
-        if response.status == 200:
+        if response.status in (200, 201):
             return response
-        body = await response.content.read(1000)
+        said = await response.content.read(1000)
         response.release()
         if response.status == 401:
             self._access.credential.renew()
-        raise ApiError(response.status, _refusal(path, response.status, body), _retry_after(response))
+        raise ApiError(response.status, _refusal(f"{method} {path}", response.status, said), _retry_after(response))
 
     def _context(self, grant: Grant) -> ssl.SSLContext | bool:
         """The TLS settings, made anew only when a certificate was rotated."""
@@ -168,9 +184,9 @@ def _read(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _refusal(path: str, status: int, body: bytes) -> str:
+def _refusal(question: str, status: int, body: bytes) -> str:
     said = body.decode(errors="replace").strip().splitlines()
-    return f"GET {path}: HTTP {status}" + (f": {said[0][:300]}" if said else "")
+    return f"{question}: HTTP {status}" + (f": {said[0][:300]}" if said else "")
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float:
