@@ -23,7 +23,14 @@ _BOOT = (
 MEMORY, OUTSIDE = "memory", "killed from outside"
 
 _LAST_WORDS = 4096
-_OUT_OF_MEMORY = (b"out of memory", b"cannot allocate memory", b"MemoryError", b"not enough memory")
+_OUT_OF_MEMORY = (
+    b"out of memory",
+    b"cannot allocate memory",
+    b"MemoryError",
+    b"not enough memory",
+    b"C malloc failed",  # Go, copying text for the binding
+    b"makeslice: ",  # Go, asked for a list larger than the address space
+)
 
 
 class WorkerProcess:
