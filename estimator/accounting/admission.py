@@ -222,8 +222,8 @@ def _binding(request: AdmissionRequest) -> Binding | None:
     return _decoded(request, request.old_object if request.operation == "DELETE" else request.object)
 
 
-def _decoded(request: AdmissionRequest, raw: Raw | None) -> Binding:
+def _decoded(request: AdmissionRequest, raw: Raw) -> Binding:
     try:
-        return binding_decoder.decode(raw or b"{}")
+        return binding_decoder.decode(raw)
     except DecodeError as error:
         raise RequestError(f"request.object: not a {request.kind.kind}: {error}") from None

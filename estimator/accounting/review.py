@@ -56,8 +56,8 @@ class AdmissionRequest(Struct, frozen=True, rename="camel"):
     name: str = ""
     namespace: str = ""
     user_info: _User = _User()
-    object: Raw | None = None
-    old_object: Raw | None = None
+    object: Raw = Raw()
+    old_object: Raw = Raw()
     dry_run: bool | None = None
 
     @property
@@ -68,7 +68,7 @@ class AdmissionRequest(Struct, frozen=True, rename="camel"):
     def metadata(self) -> ObjectMetadata:
         """Of the object as it will be; of the old one when it is deleted."""
         raw = self.object if _holds(self.object) else self.old_object
-        if raw is None or not _holds(raw):
+        if not _holds(raw):
             return ObjectMetadata(name=self.name, namespace=self.namespace)
         try:
             return msgspec.json.decode(raw, type=_Object).metadata
@@ -131,8 +131,8 @@ def encode_review(uid: str, verdict: Verdict) -> bytes:
     return msgspec.json.encode({"apiVersion": API, "kind": "AdmissionReview", "response": response})
 
 
-def _holds(raw: Raw | None) -> bool:
-    return raw is not None and bytes(raw) not in (b"", b"null")
+def _holds(raw: Raw) -> bool:
+    return bytes(raw) not in (b"", b"null")
 
 
 def _short(warning: str) -> str:

@@ -1,0 +1,93 @@
+"""Small workloads, bindings, quotas and admission requests that the accounting tests are made of."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from estimator.accounting.allowances import Allowance, read_allowance
+from estimator.accounting.demand import Demand, Part, PodRequest, Target
+from estimator.accounting.review import AdmissionRequest, decode_review
+from estimator.placement.bindings import Interpreted
+from interpreters.core.requirements import Component, ComponentRequirements
+
+FLINK = {"group": "flink.apache.org", "version": "v1beta1", "kind": "FlinkDeployment"}
+
+
+def component(name: str, replicas: int, cpu: str = "1", **more: str) -> Component:
+    return Component(name, replicas, ComponentRequirements(resource_request={"cpu": cpu, **more}))
+
+
+def one(cpu: str, replicas: int = 1, **more: str) -> Interpreted:
+    return Interpreted(components=(component("main", replicas, cpu, **more),))
+
+
+def demand(*parts: tuple[str, int, dict[str, str]], clusters: tuple[str, ...] = ()) -> Demand:
+    return Demand(
+        components=[Part(name, replicas, PodRequest(dict(request))) for name, replicas, request in parts],
+        clusters=[Target(name) for name in clusters] or None,
+    )
+
+
+def federated(overall: dict[str, str], namespace: str = "team-a", name: str = "compute", **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "FederatedResourceQuota",
+        "metadata": {"namespace": namespace, "name": name},
+        "spec": {"overall": overall, **spec},
+    }
+
+
+def limit(overall: dict[str, str], **spec: Any) -> Allowance:
+    return read_allowance(federated(overall, **spec))
+
+
+def request(
+    operation: str = "CREATE", name: str = "job", *, uid: str = "", kind: dict[str, str] = FLINK,
+    obj: dict[str, Any] | None = None, old: dict[str, Any] | None = None, dry_run: bool = False,
+    namespace: str = "team-a", **metadata: Any,
+) -> AdmissionRequest:  # fmt: skip
+    new = obj or {"metadata": {"name": name, "namespace": namespace, **metadata}}
+    review = {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": uid or f"{operation}-{name}-{json.dumps(metadata, sort_keys=True)}",
+            "kind": kind,
+            "name": name,
+            "namespace": namespace,
+            "operation": operation,
+            "userInfo": {"username": "alice"},
+            "object": None if operation == "DELETE" else new,
+            "oldObject": old or (new if operation != "CREATE" else None),
+            "dryRun": dry_run,
+        },
+    }
+    return decode_review(json.dumps(review).encode())
+
+
+def binding(
+    name: str = "job", namespace: str = "team-a", clusters: tuple[Any, ...] = (), **spec: Any
+) -> dict[str, Any]:
+    return {
+        "apiVersion": "work.karmada.io/v1alpha2",
+        "kind": "ResourceBinding",
+        "metadata": {"name": f"{name}-flinkdeployment", "namespace": namespace},
+        "spec": {
+            "resource": {
+                "apiVersion": "flink.apache.org/v1beta1", "kind": "FlinkDeployment", "namespace": namespace,
+                "name": name,
+            },
+            "clusters": [item if isinstance(item, dict) else {"name": item} for item in clusters],
+            **spec,
+        },
+    }  # fmt: skip
+
+
+def binding_request(operation: str, obj: dict[str, Any], old: dict[str, Any] | None = None) -> AdmissionRequest:
+    kind = {"group": "work.karmada.io", "version": "v1alpha2", "kind": obj["kind"]}
+    metadata = obj["metadata"]
+    return request(
+        operation, metadata["name"], kind=kind, obj=obj, old=old or obj, namespace=metadata.get("namespace", ""),
+        uid=f"{operation}-{json.dumps(obj, sort_keys=True)}",
+    )  # fmt: skip
