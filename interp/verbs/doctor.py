@@ -1,0 +1,44 @@
+"""`interp doctor URL`: looks at a running webhook the way Karmada does, and says what to fix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from interp.output import format_option
+
+
+@click.command(name="doctor")
+@click.argument("url")
+@click.option("--ca", "authorities", type=click.Path(exists=True, dir_okay=False), help="The bundle Karmada is given.")
+@click.option("--timeout", type=click.IntRange(1, 30), default=10, show_default=True, help="As it is registered.")
+@click.option("--scripts", multiple=True, metavar="PATH", help="As for `interp serve`: whose operations to ask.")
+@click.option("--bundled", type=click.Choice(["lua", "starlark", "none"]), default="lua", show_default=True)
+@click.option("--all", "everything", is_flag=True, help="Ask about every case object, not one per operation.")
+@format_option("text", "json")
+@click.pass_context
+def command(context: click.Context, /, **options: Any) -> None:
+    """Name resolution, certificate chain, host name, expiry, latency; then one request for each operation that the
+    scripts offer, judged by Karmada's own rules.
+
+    Exits 0 when Karmada would be content, 1 when something must be fixed.
+    """
+    from interp.probing import Probe, examine
+
+    probe = Probe(options["url"], options["authorities"], options["timeout"])
+    findings = examine(probe, list(options["scripts"]), options["bundled"], everything=options["everything"])
+    if options["output"] == "json":
+        from interp.output import print_json
+
+        shown = [{"level": f.level, "subject": f.subject, "message": f.message, "fix": f.fix} for f in findings]
+        print_json({"url": options["url"], "findings": shown})
+    else:
+        colours = {"ok": "green", "warning": "yellow", "error": "red"}
+        for finding in findings:
+            click.echo(
+                f"{click.style(f'{finding.level:8}', fg=colours[finding.level])}{finding.subject}: {finding.message}"
+            )
+            if finding.fix:
+                click.echo(f"        → {finding.fix}")
+    context.exit(1 if any(finding.level == "error" for finding in findings) else 0)
