@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from importlib.metadata import version as version_of
 from typing import Any
 
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from interpreters import _VERSION
+from interpreters import __version__
 from webhook import openapi
 from webhook.listener import Route, json_response
 from webhook.service import Service, digest_of
 
 _CHECK_SECONDS = 2.0
-_VERSION = version_of("karmada-interp")
 
 
 def health_routes(service: Service) -> list[Route]:
@@ -44,10 +42,10 @@ def inspection_routes(service: Service) -> list[Route]:
         return Response(body=text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def version(request: BaseRequest) -> Response:
-        return json_response({"version": _VERSION, "scripts": digest_of(service.catalog), "kinds": kinds(service)})
+        return json_response({"version": __version__, "scripts": digest_of(service.catalog), "kinds": kinds(service)})
 
     async def describe(request: BaseRequest) -> Response:
-        return json_response(openapi.document(_VERSION, service.routes))
+        return json_response(openapi.document(__version__, service.routes))
 
     return [
         Route("GET", "/metrics", metrics, openapi.METRICS),
