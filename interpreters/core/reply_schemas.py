@@ -107,13 +107,14 @@ def _validator(answer: Answer) -> Any:
     return Draft202012Validator(REPLY_SCHEMAS[answer])
 
 
+_WORDS: Final = {"string": "text", "array": "a list", "integer": "a whole number", "object": "an object"}
+
+
 def _expected(error: Any) -> str:
     wanted = error.validator_value
     if error.validator == "type":
         kinds = [kind for kind in ([wanted] if isinstance(wanted, str) else wanted) if kind != "null"]
-        return " or ".join(
-            {"string": "text", "array": "a list", "integer": "a whole number"}.get(k, f"a {k}") for k in kinds
-        )
+        return " or ".join(_WORDS.get(k, f"a {k}") for k in kinds)
     return f"{error.validator} {wanted}"
 
 
