@@ -9,16 +9,16 @@ any format compare as they should.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from estimator.amounts import PODS
-from estimator.fitting import Columns, Wanted, fit_sets, place_all
+from estimator.fitting import Columns, Wanted, fit_sets, place_all, place_once
 from estimator.free import column
-from estimator.model import NO_LIMIT, Code, Estimate, PluginResult, Shortfall
+from estimator.model import NO_LIMIT, AssumedWorkload, Code, Estimate, PluginResult, Shortfall
 from interpreters.core.quantity import ZERO, Quantity
 from interpreters.core.requirements import Component, ReplicaRequirements
 
@@ -29,6 +29,15 @@ MODELS: Final = "ResourceModels"
 
 Requests = dict[str, Quantity]
 """What one pod asks for; only what is above zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The pods of one component in a set, at least one."""
+
+    name: str
+    replicas: int
+    request: Requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +57,13 @@ class Summary:
             taken = [(status.get(key) or {}).get(resource, 0) for key in ("allocated", "allocating")]
             left = Quantity.parse(text) - Quantity.parse(taken[0]) - Quantity.parse(taken[1])
             free[resource] = max(left, ZERO)
-        counts = {item.get("grade", 0): item.get("count", 0) for item in status.get("allocatableModelings") or ()}
-        models = (cluster.get("spec") or {}).get("resourceModels") or ()
-        grades = tuple(Grade.of(model, counts.get(model.get("grade", 0), 0)) for model in models) if counts else ()
-        return Summary(free, grades)
+        return Summary(free, _grades(cluster, status))
 
-    @property
-    def pods(self) -> int:
-        return self.free.get(PODS, ZERO).value
+    def without(self, assumed: Sequence[AssumedWorkload]) -> Summary:
+        """What is left beside the assumed workloads; a summary knows no nodes, so none of them is left out."""
+        taken = _total([part for workload in assumed for part in _parts(workload.components)])
+        free = {name: max(amount - taken.get(name, ZERO), ZERO) for name, amount in self.free.items()}
+        return Summary(free, self.grades)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,7 @@ class Grade:
     def of(model: Mapping[str, Any], nodes: int) -> Grade:
         ranges = model.get("ranges") or ()
         return Grade(
-            nodes=max(nodes, 0),
+            nodes=nodes,
             least={item["name"]: Quantity.parse(item.get("min", 0)) for item in ranges},
             most={item["name"]: Quantity.parse(item["max"]) for item in ranges if "max" in item},
         )
@@ -90,6 +98,7 @@ def general_replicas(
     cluster: Mapping[str, Any],
     requirements: ReplicaRequirements | None,
     *,
+    assumed: Sequence[AssumedWorkload] = (),
     use_models: bool = True,
     lenient: bool = False,
 ) -> Estimate:
@@ -97,39 +106,54 @@ def general_replicas(
     summary = Summary.of(cluster)
     if summary is None:
         return _no_summary(cluster, "replicas")
-    request = _positive(requirements.amounts()) if requirements else {}
+    summary = summary.without(assumed)
+    pod = Part("pod", 1, _positive(requirements.amounts()) if requirements else {})
     results = [_ceiling({PODS: Quantity.of(1)}, summary)]
-    nodes = _model_nodes(summary, [request], lenient) if use_models and request else None
+    nodes = _model_nodes(summary, [pod], assumed, lenient) if use_models and requirements is not None else None
     if nodes is not None:
-        count, _ = place_all(nodes, _wanted("pod", 1, request, nodes))
+        count, _ = place_all(nodes, _wanted(pod, nodes))
         results.append(_by_models(count))
-    elif request:
-        results.append(_ceiling(request, summary))
+    elif pod.request:
+        results.append(_ceiling(pod.request, summary))
     return _smallest(results, "replicas", 1)
 
 
 def general_sets(
-    cluster: Mapping[str, Any], components: Sequence[Component], *, use_models: bool = True, lenient: bool = False
+    cluster: Mapping[str, Any],
+    components: Sequence[Component],
+    *,
+    assumed: Sequence[AssumedWorkload] = (),
+    use_models: bool = True,
+    lenient: bool = False,
 ) -> Estimate:
     """How many whole sets fit: by pods, by the summary, and by models where they are usable; the smallest counts."""
     summary = Summary.of(cluster)
     if summary is None:
         return _no_summary(cluster, "sets")
-    parts = [(part, _positive(part.amounts())) for part in components if part.replicas > 0]
-    pods = sum(part.replicas for part, _ in parts)
-    if not pods:
+    summary = summary.without(assumed)
+    parts = _parts(components)
+    if not parts:
         reason = "a set without pods fits any number of times"
-        return Estimate("sets", NO_LIMIT, Code.SUCCESS, [reason])
-    total: Requests = {PODS: Quantity.of(pods)}
-    for part, request in parts:
-        for resource, amount in request.items():
-            total[resource] = total.get(resource, ZERO) + amount * part.replicas
-    results = [_ceiling(total, summary)]
-    nodes = _model_nodes(summary, [request for _, request in parts], lenient) if use_models else None
+        return Estimate("sets", NO_LIMIT, Code.SUCCESS, [reason], method="general")
+    results = [_ceiling(_total(parts), summary)]
+    nodes = _model_nodes(summary, parts, assumed, lenient) if use_models else None
     if nodes is not None:
-        fit = fit_sets(nodes, [_wanted(part.name, part.replicas, need, nodes) for part, need in parts], NO_LIMIT)
-        results.append(_by_models(fit.sets, "" if fit.failed is None else parts[fit.failed][0].name))
-    return _smallest(results, "sets", pods)
+        fit = fit_sets(nodes, [_wanted(part, nodes) for part in parts], NO_LIMIT)
+        results.append(_by_models(fit.sets, "" if fit.failed is None else parts[fit.failed].name))
+    return _smallest(results, "sets", sum(part.replicas for part in parts))
+
+
+def _parts(components: Iterable[Component]) -> list[Part]:
+    return [Part(part.name, part.replicas, _positive(part.amounts())) for part in components if part.replicas > 0]
+
+
+def _total(parts: Sequence[Part]) -> Requests:
+    """What all the pods take together, pods included."""
+    total: Requests = {}
+    for part in parts:
+        for resource, amount in (part.request | {PODS: Quantity.of(1)}).items():
+            total[resource] = total.get(resource, ZERO) + amount * part.replicas
+    return total
 
 
 def _ceiling(total: Requests, summary: Summary) -> PluginResult:
@@ -149,22 +173,43 @@ def _by_models(count: int, component: str = "") -> PluginResult:
     return PluginResult(MODELS, _code(count), count, [what], "node grades")
 
 
-def _model_nodes(summary: Summary, requests: Sequence[Requests], lenient: bool) -> Columns | None:
-    """Columns of the nodes that the models stand for, smallest grade first; None when there are no models."""
+def _grades(cluster: Mapping[str, Any], status: Mapping[str, Any]) -> tuple[Grade, ...]:
+    """The models with their nodes, by grade; none when either is missing or a count makes no sense."""
+    counts: dict[int, int] = {}
+    for item in status.get("allocatableModelings") or ():
+        grade, count = item.get("grade", 0), item.get("count", 0)
+        if count < 0:
+            return ()
+        counts[grade] = counts.get(grade, 0) + count
+    models = (cluster.get("spec") or {}).get("resourceModels") or () if counts else ()
+    by_grade = {model.get("grade", 0): model for model in models}
+    return tuple(Grade.of(by_grade[grade], counts.get(grade, 0)) for grade in sorted(by_grade))
+
+
+def _model_nodes(
+    summary: Summary, parts: Sequence[Part], assumed: Sequence[AssumedWorkload], lenient: bool
+) -> Columns | None:
+    """What is free on the nodes that the models stand for, smallest grade first; None when there are no models."""
     if not summary.grades:
         return None
+    promised = [_parts(workload.components) for workload in assumed]
+    requests = [part.request for set_ in (parts, *promised) for part in set_]
     asked = {resource for request in requests for resource in request}
     nodes: dict[str, list[int]] = {resource: [] for resource in asked}
     for grade in summary.grades:
         for resource in asked:
             nodes[resource] += [grade.amount(resource, requests, lenient).nano] * grade.nodes
     count = sum(grade.nodes for grade in summary.grades)
-    return {PODS: column([PODS_OF_A_MODEL_NODE] * count), **{name: column(row) for name, row in nodes.items()}}
+    free: Columns = {PODS: column([PODS_OF_A_MODEL_NODE] * count), **{name: column(row) for name, row in nodes.items()}}
+    for set_ in promised:
+        placed = place_once(free, [_wanted(part, free) for part in set_])
+        free = placed.left if placed.sets else free
+    return free
 
 
-def _wanted(name: str, replicas: int, request: Requests, nodes: Columns) -> Wanted:
-    amounts = {resource: amount.nano for resource, amount in request.items()}
-    return Wanted.of(name, replicas, amounts, np.ones(len(nodes[PODS]), dtype=np.bool_))
+def _wanted(part: Part, nodes: Columns) -> Wanted:
+    amounts = {resource: amount.nano for resource, amount in part.request.items()}
+    return Wanted.of(part.name, part.replicas, amounts, np.ones(len(nodes[PODS]), dtype=np.bool_))
 
 
 def _smallest(results: Sequence[PluginResult], unit: str, pods: int) -> Estimate:
