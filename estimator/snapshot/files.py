@@ -1,4 +1,4 @@
-"""Pictures from files: what `kubectl get nodes,pods,resourcequotas -A -o json` prints, also YAML, also gzip, also a folder.
+"""Pictures from files: what `kubectl get nodes,pods,resourcequotas -A -o json` prints, also YAML, gzip, folders of it.
 
 Other kinds in the files are passed over, except a Karmada Cluster object, which carries a resource summary of its own.
 """

@@ -122,7 +122,6 @@ class Reflection(Generic[T]):
                     await self._list(server)
                     failures = 0
                 await self._watch(server)
-                self.problem = ""
                 # A server that closes a watch at once is not asked again at once.
                 failures = failures + 1 if time.monotonic() - started < self.patience.first_delay else 0
             except ApiError as error:
@@ -154,7 +153,7 @@ class Reflection(Generic[T]):
             self.contact = time.monotonic()
             items = page.items or []
             for start in range(0, len(items), _PIECE):
-                seen.update(self.copy.put(decoder.decode(raw)) for raw in items[start : start + _PIECE])
+                seen.update(key for raw in items[start : start + _PIECE] if (key := self._put(raw, decoder)))
                 await self._yield()
             if not page.metadata.continue_token:
                 break
@@ -174,7 +173,7 @@ class Reflection(Generic[T]):
         )
         decoder = msgspec.json.Decoder(self.resource.item)
         async for lines in server.watch(self.resource.path, query, self.patience.idle):
-            self.watching = True
+            self.watching, self.problem = True, ""
             self.contact = time.monotonic()
             for start in range(0, len(lines), _PIECE):
                 self._apply(lines[start : start + _PIECE], decoder)
@@ -187,10 +186,18 @@ class Reflection(Generic[T]):
             if event.type == "ERROR":
                 raise ApiError(known.code, f"watch ended: {known.message or known.code}")
             if event.type in ("ADDED", "MODIFIED"):
-                self.copy.put(decoder.decode(event.object))
+                self._put(event.object, decoder)
             elif event.type == "DELETED":
                 self.copy.drop(decoder.decode(event.object))
             self._version = known.metadata.resource_version or self._version
+
+    def _put(self, raw: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> str:
+        """The object's key. One that cannot be read is left out instead of holding up all the others."""
+        try:
+            return self.copy.put(decoder.decode(raw))
+        except (InputError, msgspec.ValidationError) as error:
+            log.warning("%s: left out an object that cannot be read: %s", self.resource.path, error)
+            return ""
 
     async def _yield(self) -> None:
         await asyncio.sleep(0)
