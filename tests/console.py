@@ -15,7 +15,7 @@ _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Example:
-    """A command and the output that the document shows; a line of `...` stands for any lines, `…` for any characters."""
+    """A command and the output shown for it; a line of `...` stands for any lines, `…` for any characters."""
 
     command: str
     shown: str
