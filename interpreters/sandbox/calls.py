@@ -125,14 +125,14 @@ class Conversation:
         self.ready, self.hardening = True, reply.hardening
 
 
-def settle(task: Task, reply: Reply) -> Outcome | frozenset[str] | InterpError:
-    """What the caller gets for a reply."""
+def settle(task: Task, reply: Reply) -> tuple[Outcome | frozenset[str] | InterpError, bool]:
+    """What the caller gets for a reply, and whether the worker asks to be replaced."""
     if isinstance(reply, Answer) and task.function:
-        return outcome_of(reply)
+        return outcome_of(reply), reply.spent
     if isinstance(reply, Names) and not task.function:
-        return reply.functions
+        return reply.functions, reply.spent
     if isinstance(reply, Failure):
-        return error_of(reply, task.script.name, task.function)
+        return error_of(reply, task.script.name, task.function), reply.spent
     raise ProtocolError("a reply to something else")
 
 

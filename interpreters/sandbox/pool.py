@@ -23,7 +23,7 @@ from interpreters.sandbox.calls import (
     too_late,
 )
 from interpreters.sandbox.crew import Crew, Seat
-from interpreters.sandbox.messages import ProtocolError, Ready, Reply
+from interpreters.sandbox.messages import ProtocolError, Reply
 from interpreters.sandbox.process import OUTSIDE
 from interpreters.sandbox.standing import Standings, digest_of
 from interpreters.sandbox.stats import Counters, SandboxStats
@@ -198,7 +198,7 @@ class SandboxPool:
         job.seconds = job.task.seconds(now)
         try:
             if job.seconds <= 0:
-                raise too_late()  # noqa: TRY301 - one way out for every call that does not begin
+                raise too_late()
             frame = seat.conversation.call(job.task, job.seconds)
         except InterpError as error:
             job.fail(error)
@@ -249,9 +249,9 @@ class SandboxPool:
 
     def on_reply(self, seat: Seat, reply: Reply) -> None:
         job = cast("_Job | None", seat.busy)
-        if job is None or isinstance(reply, Ready):
+        if job is None:
             raise ProtocolError("a reply to nothing")
-        result = settle(job.task, reply)
+        result, spent = settle(job.task, reply)
         self._leave(seat, job)
         if isinstance(result, InterpError):
             job.fail(result)
@@ -261,7 +261,7 @@ class SandboxPool:
             self.standings.strike(job.digest, self._loop.time())
         else:
             self.standings.prove(job.digest)
-        if reply.spent and not seat.retiring and self._crew is not None:
+        if spent and not seat.retiring and self._crew is not None:
             seat.retiring = True
             self._crew.replenish()
         self._rest(seat)

@@ -26,7 +26,7 @@ from interpreters.sandbox.calls import (
     settle,
     too_late,
 )
-from interpreters.sandbox.messages import ProtocolError, Ready, Reply, decode_reply
+from interpreters.sandbox.messages import ProtocolError, Reply, decode_reply
 from interpreters.sandbox.standing import Standings
 from interpreters.sandbox.stats import Counters, SandboxStats
 
@@ -206,7 +206,7 @@ class SandboxRunner:
             reply = self._receive(conversation, patience(seconds))
             if conversation.buffer.pending:
                 raise ProtocolError("more than one reply")  # noqa: TRY301 - one way out for every lie
-            result = settle(task, reply)
+            result, spent = settle(task, reply)
         except TimeoutError:
             if not conversation.ready:
                 raise InternalError("no sandbox worker starts: it did not become ready") from None
@@ -218,7 +218,7 @@ class SandboxRunner:
             self._counters.kills["protocol"] += 1
             self.standings.lose(task.script, "protocol", time.monotonic())
             raise lied(task, error) from None
-        self._put_back(conversation, spent=not isinstance(reply, Ready) and reply.spent)
+        self._put_back(conversation, spent=spent)
         return result
 
     def _send(self, conversation: Conversation, frame: bytearray, seconds: float) -> None:

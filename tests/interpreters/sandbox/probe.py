@@ -2,6 +2,8 @@
 
 A script's text is ignored; the function names one of the acts below.
 """
+# pathlib would hide which system call is made
+# ruff: noqa: PTH108, PTH116, PTH208
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ from interpreters.core.errors import Frame, LimitError, ReplyError, ScriptError,
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PARENT = os.getppid()
+ARM = os.uname().machine == "aarch64"
 
 
 def _refused(act: Callable[[], object]) -> str:
@@ -30,7 +33,27 @@ def _refused(act: Callable[[], object]) -> str:
     return "done"
 
 
-def _system_call(number: int, *arguments: object) -> str:
+NUMBERS = {
+    # name: (x86_64, aarch64)
+    "mmap": (9, 222),
+    "clone": (56, 220),
+    "vfork": (58, -1),
+    "fcntl": (72, 25),
+    "ptrace": (101, 117),
+    "prctl": (157, 167),
+    "mount": (165, 40),
+    "tgkill": (234, 131),
+    "keyctl": (250, 219),
+    "prlimit64": (302, 261),
+    "process_vm_readv": (310, 270),
+    "bpf": (321, 280),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+}
+
+
+def _system_call(name: str, *arguments: object) -> str:
+    number = NUMBERS[name][ARM]
     ctypes.set_errno(0)
     return "done" if LIBC.syscall(number, *arguments) >= 0 else f"refused {ctypes.get_errno()}"
 
@@ -60,24 +83,24 @@ ATTEMPTS: dict[str, Callable[[], str]] = {
     "make a file in memory": lambda: _refused(lambda: os.memfd_create("probe")),
     "run a program": lambda: _refused(lambda: os.execv("/bin/true", ["true"])),
     "fork": lambda: _refused(os.fork),
-    "vfork by number": lambda: _system_call(58),
-    "clone a process": lambda: _system_call(56, 17, None, None, None, None),
+    "vfork by number": lambda: _system_call("vfork"),
+    "clone a process": lambda: _system_call("clone", 17, None, None, None, None),
     "kill the parent": lambda: _refused(lambda: os.kill(PARENT, 0)),
     "kill everybody": lambda: _refused(lambda: os.kill(-1, 0)),
-    "signal a thread of the parent": lambda: _system_call(234, PARENT, PARENT, 0),
-    "trace the parent": lambda: _system_call(101, 16, PARENT, None, None),
-    "read the parent by process_vm_readv": lambda: _system_call(310, PARENT, None, 0, None, 0, 0),
+    "signal a thread of the parent": lambda: _system_call("tgkill", PARENT, PARENT, 0),
+    "trace the parent": lambda: _system_call("ptrace", 16, PARENT, None, None),
+    "read the parent by process_vm_readv": lambda: _system_call("process_vm_readv", PARENT, None, 0, None, 0, 0),
     "open the parent by pidfd": lambda: _refused(lambda: os.pidfd_open(PARENT)),
-    "raise its own limits": lambda: _system_call(302, 0, 2, ctypes.create_string_buffer(b"\xff" * 16), None),
-    "lower the parent's limits": lambda: _system_call(302, PARENT, 7, ctypes.create_string_buffer(16), None),
-    "be dumpable again": lambda: _system_call(157, 4, 1, 0, 0, 0),
-    "map executable memory": lambda: _system_call(9, None, 4096, 7, 0x22, -1, 0),
-    "io_uring": lambda: _system_call(425, 8, ctypes.create_string_buffer(128)),
-    "own a descriptor's signals": lambda: _system_call(72, 3, 8, PARENT),
-    "userfaultfd": lambda: _system_call(323, 0),
-    "bpf": lambda: _system_call(321, 0, None, 0),
-    "keyring": lambda: _system_call(250, 0, -3, 0),
-    "mount": lambda: _system_call(165, b"none", b"/", b"tmpfs", 0, None),
+    "raise its own limits": lambda: _system_call("prlimit64", 0, 2, ctypes.create_string_buffer(b"\xff" * 16), None),
+    "lower the parent's limits": lambda: _system_call("prlimit64", PARENT, 7, ctypes.create_string_buffer(16), None),
+    "be dumpable again": lambda: _system_call("prctl", 4, 1, 0, 0, 0),
+    "map executable memory": lambda: _system_call("mmap", None, 4096, 7, 0x22, -1, 0),
+    "io_uring": lambda: _system_call("io_uring_setup", 8, ctypes.create_string_buffer(128)),
+    "own a descriptor's signals": lambda: _system_call("fcntl", 3, 8, PARENT),
+    "userfaultfd": lambda: _system_call("userfaultfd", 0),
+    "bpf": lambda: _system_call("bpf", 0, None, 0),
+    "keyring": lambda: _system_call("keyctl", 0, -3, 0),
+    "mount": lambda: _system_call("mount", b"none", b"/", b"tmpfs", 0, None),
     "start a thread": _thread,
 }
 
@@ -131,7 +154,7 @@ ACTS: dict[str, Callable[[], str]] = {
     "segfault": lambda: str(ctypes.string_at(1)),
     "pid": lambda: str(os.getpid()),
     "environment": lambda: json.dumps(dict(os.environ)),
-    "KillItself": lambda: str(LIBC.syscall(234, os.getpid(), os.getpid(), signal.SIGKILL)),
+    "KillItself": lambda: _system_call("tgkill", os.getpid(), os.getpid(), signal.SIGKILL),
     "HugeFrame": _raw(b"\xff\xff\xff\xff"),
     "NotAReply": _raw(b"\x00\x00\x00\x03abc"),
     "TwoReplies": _raw(b"\x00\x00\x00\x01\x90" * 2),

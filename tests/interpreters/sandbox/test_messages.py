@@ -1,0 +1,91 @@
+"""Frames survive any chunking; whatever a worker sends, the parent either understands it or calls it a lie."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interpreters.core.errors import Frame, LimitError, QuarantinedError, ReplyError, ScriptError, ScriptSyntaxError
+from interpreters.sandbox.messages import (
+    HEADER,
+    Answer,
+    FrameBuffer,
+    ProtocolError,
+    decode_reply,
+    encode,
+    error_of,
+    failure_of,
+)
+
+WHERE = {"script": "s.lua", "line": 3, "function": "F", "frames": (Frame("G", 2), Frame("F", 3)), "printed": "hi"}
+ERRORS = (
+    ScriptError("bad", **WHERE),
+    ScriptSyntaxError("no end", **WHERE),
+    ReplyError("components[0].name", "is missing", **WHERE),
+    ReplyError("", "is not a table", **WHERE),
+    LimitError("depth", "too deep", **WHERE),
+    QuarantinedError("gone", **WHERE),
+)
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_an_error_arrives_as_it_was_raised(error: ScriptError) -> None:
+    failure = decode_reply(encode(failure_of(error, spent=False))[HEADER:])
+    arrived = error_of(failure, "other", "Other")
+    assert type(arrived) is type(error)
+    assert vars(arrived) == vars(error)
+    assert str(arrived) == str(error)
+
+
+def test_an_error_without_a_place_gets_the_place_of_the_call() -> None:
+    assert str(error_of(failure_of(ScriptError("bad"), spent=False), "s.lua", "F")) == "s.lua: in F: bad"
+
+
+@given(values=st.lists(st.binary(max_size=300), max_size=4), cuts=st.lists(st.integers(0, 1500), max_size=8))
+def test_a_frame_comes_together_from_any_chunks(values: list[bytes], cuts: list[int]) -> None:
+    answer = Answer(tuple(values), "printed", 0.5, 7, False)
+    frame = bytes(encode(answer))
+    edges = [0, *sorted(min(cut, len(frame)) for cut in cuts), len(frame)]
+    buffer = FrameBuffer()
+    payloads = [buffer.feed(memoryview(frame[start:end])) for start, end in pairwise(edges)]
+    (payload,) = [payload for payload in payloads if payload is not None]
+    assert decode_reply(payload) == answer
+    assert not buffer.pending
+
+
+def test_two_frames_in_one_chunk_are_taken_one_after_the_other() -> None:
+    one, two = Answer((b"1",), "", 0, 0, False), Answer((b"2",), "", 0, 0, True)
+    buffer = FrameBuffer()
+    first = buffer.feed(memoryview(bytes(encode(one) + encode(two))))
+    second = buffer.take()
+    assert first is not None
+    assert second is not None
+    assert [decode_reply(first), decode_reply(second)] == [one, two]
+
+
+@given(st.integers(1001, 2**32 - 1), st.integers(0, 10))
+def test_a_frame_above_the_limit_is_refused_at_its_header(size: int, more: int) -> None:
+    with pytest.raises(ProtocolError):
+        FrameBuffer(limit=1000).feed(memoryview(size.to_bytes(HEADER, "big") + bytes(more)))
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_reply_or_a_lie(noise: bytes) -> None:
+    try:
+        decode_reply(noise)
+    except ProtocolError as error:
+        assert str(error) == "a frame that is not a reply"
+
+
+@given(st.data())
+def test_a_tampered_reply_is_a_reply_or_a_lie(data: st.DataObject) -> None:
+    frame = bytearray(encode(failure_of(ERRORS[0], spent=False))[HEADER:])
+    for _ in range(data.draw(st.integers(1, 4))):
+        frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        decode_reply(bytes(frame))
+    except ProtocolError as error:
+        assert str(error) == "a frame that is not a reply"
