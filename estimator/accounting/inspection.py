@@ -1,0 +1,79 @@
+"""What one binding shows by itself: duplicate names, missing requests, milli-bytes, too many clusters, old accounting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from estimator.accounting.amounts import has_fraction_of_a_byte, quantity
+from estimator.accounting.demand import Binding, BindingSpec, Demand, Part, PlacementRule, Target
+from estimator.accounting.findings import Finding, finding
+from estimator.accounting.usage import usage
+from interpreters.core.errors import QuantityError
+
+
+def inspect(binding: Binding, workload: str, *, has_templates: bool, known: Demand | None) -> Iterator[Finding]:
+    """The findings of one binding. `has_templates`: its kind is known to have several pod templates; `known`: what a
+    script says about the workload itself."""
+    spec = binding.spec
+    names: set[str] = set()
+    for part in spec.components or spec.parts:
+        if part.name in names:
+            yield finding("duplicate-component", workload, f"two components are named {part.name!r}")
+        names.add(part.name)
+        yield from _requests(part, workload)
+    if not spec.components and spec.replicas and (len(known.parts) > 1 if known is not None else has_templates):
+        yield finding("legacy-maximum", workload, _old_accounting(spec, known))
+    if spec.placement is not None and spec.clusters:
+        yield from _clusters(spec.placement, spec.clusters, workload)
+
+
+def _old_accounting(spec: BindingSpec, known: Demand | None) -> str:
+    templates = f"{spec.replicas} replicas of one pod template instead of components"
+    if known is None:
+        return templates
+    try:
+        charged, needed = (usage(demand, unscheduled_sets=1) for demand in (Demand(**_legacy_fields(spec)), known))
+    except QuantityError:
+        return templates
+    resources = sorted(set(charged) | set(needed))
+    figures = (
+        f"{name} {quantity(name, charged.get(name, 0))} instead of {quantity(name, needed.get(name, 0))}"
+        for name in resources
+    )
+    return f"{templates}; one set is charged {', '.join(figures)}"
+
+
+def _legacy_fields(spec: BindingSpec) -> dict[str, Any]:
+    return {"replicas": spec.replicas, "replica_requirements": spec.replica_requirements}
+
+
+def _requests(part: Part, workload: str) -> Iterator[Finding]:
+    request = part.request
+    if part.replicas > 0 and not ("cpu" in request and "memory" in request):
+        lacking = " and ".join(name for name in ("cpu", "memory") if name not in request)
+        yield finding("requests-missing", workload, f"component {part.name} requests no {lacking}")
+    for resource, text in request.items():
+        if resource != "cpu" and type(text) is str and text[-1:] in ("m", "u", "n") and _is_fraction(resource, text):
+            evidence = f"component {part.name} requests {resource}: {text}, which is a fraction of a byte"
+            yield finding("milli-memory", workload, evidence)
+
+
+def _is_fraction(resource: str, text: str) -> bool:
+    try:
+        return has_fraction_of_a_byte(resource, text)
+    except QuantityError:
+        return False  # found unreadable where it is added up
+
+
+def _clusters(placement: PlacementRule, clusters: list[Target], workload: str) -> Iterator[Finding]:
+    for rule in placement.spread_constraints or ():
+        if rule.spread_by_field == "cluster" and 0 < rule.max_groups < len(clusters):
+            evidence = f"{len(clusters)} clusters, the policy says at most {rule.max_groups}"
+            yield finding("too-many-clusters", workload, evidence)
+    allowed = placement.cluster_affinity.cluster_names if placement.cluster_affinity else None
+    if allowed:
+        strange = [target.name for target in clusters if target.name not in allowed]
+        if strange:
+            evidence = f"runs in {', '.join(sorted(strange))}, which the policy does not name"
+            yield finding("too-many-clusters", workload, evidence)

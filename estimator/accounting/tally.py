@@ -1,0 +1,180 @@
+"""Adding up bindings: what each namespace uses, by cluster and by priority class, its heaviest workloads, and findings.
+
+A tally grows with namespaces, clusters and resources, not with bindings, so a million of them fit in little memory. Two
+tallies merge into the one that all their bindings together would have given, in whatever order they came.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from estimator.accounting.allowances import count_key
+from estimator.accounting.amounts import Amounts, add
+from estimator.accounting.demand import Binding, Demand, Part
+from estimator.accounting.findings import Findings, finding
+from estimator.accounting.inspection import inspect
+from estimator.accounting.usage import PODS
+from interpreters.core.errors import QuantityError
+from interpreters.core.quantity import NANO, Quantity
+
+Entry = tuple[int, str, str]  # nano-units, workload, component ("" for all of it)
+
+
+@dataclass(slots=True)
+class NamespaceTally:
+    """What one namespace uses."""
+
+    bindings: int = 0
+    unscheduled: int = 0
+    used: Amounts = field(default_factory=dict)
+    legacy: Amounts = field(default_factory=dict)
+    by_cluster: dict[str, Amounts] = field(default_factory=dict)
+    by_priority: dict[str, Amounts] = field(default_factory=dict)
+    workloads: dict[str, list[Entry]] = field(default_factory=dict)
+    components: dict[str, list[Entry]] = field(default_factory=dict)
+
+    def merge(self, other: NamespaceTally, most: int) -> None:
+        self.bindings += other.bindings
+        self.unscheduled += other.unscheduled
+        add(self.used, other.used)
+        add(self.legacy, other.legacy)
+        for mine, theirs in ((self.by_cluster, other.by_cluster), (self.by_priority, other.by_priority)):
+            for name, amounts in theirs.items():
+                add(mine.setdefault(name, {}), amounts)
+        for tops, more in ((self.workloads, other.workloads), (self.components, other.components)):
+            for resource, entries in more.items():
+                for entry in entries:
+                    _offer(tops.setdefault(resource, []), entry, most)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Everything an audit learns from bindings."""
+
+    multi_template_kinds: Collection[tuple[str, str]] = frozenset()
+    """(group, kind) of workloads with several pod templates: without components their accounting is the legacy one."""
+
+    known: Mapping[str, Demand] = field(default_factory=dict)
+    """What scripts say about single workloads, by their text."""
+
+    most: int = 5
+    """How many of the heaviest workloads and components are kept per namespace and resource."""
+
+    unscheduled_sets: int = 0
+    """What a binding without clusters counts as: nothing, or one set as in the ledger."""
+
+    bindings: int = 0
+    ignored: dict[str, int] = field(default_factory=dict)
+    namespaces: dict[str, NamespaceTally] = field(default_factory=dict)
+    findings: Findings = field(default_factory=Findings)
+
+    def add(self, binding: Binding) -> None:
+        """Count one binding. Its usage is the rule of `usage.py`, here in one pass over its components."""
+        resource = binding.spec.resource
+        namespace = resource.namespace or binding.metadata.namespace
+        group = resource.api_version.rpartition("/")[0]
+        name = resource.name or binding.metadata.name
+        place = f"{namespace}/{name}" if namespace else name
+        workload = f"{resource.kind}.{group} {place}" if group else f"{resource.kind} {place}"
+        self.bindings += 1
+        page = self.namespaces.get(namespace)
+        if page is None:
+            page = self.namespaces[namespace] = NamespaceTally()
+        page.bindings += 1
+        key = count_key(group, resource.kind)
+        page.used[key] = page.used.get(key, 0) + NANO
+        try:
+            self._add_demand(page, workload, binding.spec)
+        except QuantityError as error:
+            self.findings.add(finding("unreadable", workload, str(error)))
+        has_templates = (group, resource.kind) in self.multi_template_kinds
+        for found in inspect(binding, workload, has_templates=has_templates, known=self.known.get(workload)):
+            self.findings.add(found)
+
+    def empty(self) -> Tally:
+        """Another tally that counts in the same way and has counted nothing."""
+        return Tally(self.multi_template_kinds, self.known, self.most, self.unscheduled_sets)
+
+    def merge(self, other: Tally) -> None:
+        self.bindings += other.bindings
+        for kind, count in other.ignored.items():
+            self.ignored[kind] = self.ignored.get(kind, 0) + count
+        for namespace, page in other.namespaces.items():
+            self.namespaces.setdefault(namespace, NamespaceTally()).merge(page, self.most)
+        self.findings.merge(other.findings)
+
+    def _add_demand(self, page: NamespaceTally, workload: str, demand: Demand) -> None:
+        targets = demand.clusters or ()
+        if not targets:
+            page.unscheduled += 1
+            if not self.unscheduled_sets:
+                return
+        whole = bool(demand.components)
+        sets = len(targets) or self.unscheduled_sets
+        parts = demand.components or demand.parts
+        replicas = 0 if whole else sum(target.replicas for target in targets)
+        total: Amounts = {}
+        largest: Amounts = {}
+        every = 0
+        for part in parts:
+            pods = part.replicas * sets if whole or not targets else replicas
+            if pods <= 0:
+                continue
+            every += pods
+            used = self._add_part(page, workload, part, pods, largest)
+            add(total, used)
+            priority = part.priority_class
+            by_priority = page.by_priority.get(priority)
+            if by_priority is None:
+                by_priority = page.by_priority[priority] = {}
+            add(by_priority, used)
+            by_priority[PODS] = by_priority.get(PODS, 0) + pods * NANO
+        for resource, nano in largest.items():
+            page.legacy[resource] = page.legacy.get(resource, 0) + nano * every
+        for resource, nano in total.items():
+            page.used[resource] = page.used.get(resource, 0) + nano
+            tops = page.workloads.get(resource)
+            if tops is None:
+                tops = page.workloads[resource] = []
+            if len(tops) < self.most or nano >= tops[0][0]:
+                _offer(tops, (nano, workload, ""), self.most)
+        page.used[PODS] = page.used.get(PODS, 0) + every * NANO
+        self._add_clusters(page, demand, total, every, replicas)
+
+    def _add_part(self, page: NamespaceTally, workload: str, part: Part, pods: int, largest: Amounts) -> Amounts:
+        used: Amounts = {}
+        for resource, text in part.request.items():
+            nano = Quantity.parse(text).nano
+            if nano <= 0:
+                continue
+            if nano > largest.get(resource, 0):
+                largest[resource] = nano
+            used[resource] = amount = nano * pods
+            tops = page.components.get(resource)
+            if tops is None:
+                tops = page.components[resource] = []
+            if len(tops) < self.most or amount >= tops[0][0]:
+                _offer(tops, (amount, workload, part.name), self.most)
+        return used
+
+    def _add_clusters(self, page: NamespaceTally, demand: Demand, total: Amounts, pods: int, replicas: int) -> None:
+        targets = demand.clusters or ()
+        for target in targets:
+            amounts = page.by_cluster.get(target.name)
+            if amounts is None:
+                amounts = page.by_cluster[target.name] = {}
+            # Sets are equal in every cluster; replicas are shared out. Either way the division leaves no rest.
+            share, of = (1, len(targets)) if demand.components else (max(target.replicas, 0), max(replicas, 1))
+            for resource, nano in total.items():
+                amounts[resource] = amounts.get(resource, 0) + nano * share // of
+            amounts[PODS] = amounts.get(PODS, 0) + pods * NANO * share // of
+
+
+def _offer(tops: list[Entry], entry: Entry, most: int) -> None:
+    """Keep the entry if it is among the largest. Entries have a total order, so that of arrival does not matter."""
+    if len(tops) < most:
+        heapq.heappush(tops, entry)
+    elif entry > tops[0]:
+        heapq.heapreplace(tops, entry)
