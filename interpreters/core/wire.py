@@ -77,8 +77,8 @@ class _Request(Wire, frozen=True):
     name: str | None = None
     namespace: str | None = None
     replicas: int | None = None
-    observed_object: Raw | None = None
-    aggregated_status: Raw | None = None
+    observed_object: Raw = Raw(_NULL)  # a union with None would make msgspec decode it
+    aggregated_status: Raw = Raw(_NULL)
 
 
 class _Envelope(Wire, frozen=True):
@@ -124,8 +124,8 @@ def decode_request(body: bytes) -> Request:
         name=request.name or "",
         namespace=request.namespace or "",
         replicas=request.replicas or 0,
-        observed_object=bytes(request.observed_object) if request.observed_object is not None else _NULL,
-        aggregated_status=bytes(request.aggregated_status) if request.aggregated_status is not None else _NULL,
+        observed_object=bytes(request.observed_object),
+        aggregated_status=bytes(request.aggregated_status),
     )
 
 
