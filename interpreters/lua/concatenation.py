@@ -1,0 +1,71 @@
+"""Prepares a script's text for the compiler: `..` gets our number text, and what only LuaJIT reads is refused.
+
+LuaJIT joins numbers with 14 digits and no hook to change that. So every `a .. b` is compiled as `a .. C .. b`, C being
+a hidden value whose metamethod does the joining (prelude/concatenation.lua). One token becomes three of the same
+precedence and associativity on the same line, so nothing else moves. The text becomes the body of a function around
+which C is a local; it must have been found to compile by itself, or it could close that function.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+# A name no script can contain: scripts are UTF-8, a lone continuation byte is not.
+_HIDDEN: Final = b"\x80"
+_OPENING: Final = b"local " + _HIDDEN + b"=... return function(...) "
+_CLOSING: Final = b"\nend"
+
+_TOKEN: Final = re.compile(
+    rb"""
+    --\[(?P<comment>=*)\[ | --[^\n]* | \[(?P<long>=*)\[
+  | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
+  | (?P<number>(?:[0-9]|\.[0-9])(?:[eEpP][+-]|[0-9A-Za-z_.\x80-\xff])*)
+  | [A-Za-z_\x80-\xff][0-9A-Za-z_\x80-\xff]*
+  | \.\.\. | (?P<concat>\.\.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_FOREIGN_NUMBER: Final = re.compile(rb"(?:[uU]?[lL]{2}|[iI])$")  # 64-bit and imaginary: values no script may hold
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable(Exception):
+    """The text holds something that Lua 5.1 does not read."""
+
+    line: int
+    problem: str
+
+
+def source_of(text: str) -> bytes:
+    """The bytes of a script. Raises `Unreadable`."""
+    source = text.encode(errors="surrogatepass")
+    if source.startswith(b"\x1b"):
+        raise Unreadable(1, "compiled bytecode is refused; a script is text")
+    # A first line such as #!/usr/bin/lua is not part of the program.
+    return b"--" + source if source.startswith(b"#") else source
+
+
+def enclosed(source: bytes) -> bytes:
+    """The source as the body of a function, `..` untouched."""
+    return _OPENING + source + _CLOSING
+
+
+def prepared(source: bytes) -> bytes:
+    """The source as the body of a function, each `..` through C. Raises `Unreadable`."""
+    parts: list[bytes] = []
+    done = position = 0
+    while found := _TOKEN.search(source, position):
+        position = found.end()
+        kind = found.lastgroup
+        if kind in ("comment", "long"):
+            end = source.find(b"]" + found[kind] + b"]", position)
+            position = len(source) if end < 0 else end + len(found[kind]) + 2
+        elif kind == "concat":
+            parts += (source[done:position], b" ", _HIDDEN, b" ..")
+            done = position
+        elif kind == "number" and _FOREIGN_NUMBER.search(found[0]):
+            raise Unreadable(source.count(b"\n", 0, found.start()) + 1, f"malformed number near '{found[0].decode()}'")
+    parts.append(source[done:])
+    return enclosed(b"".join(parts))

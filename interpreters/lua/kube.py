@@ -1,0 +1,52 @@
+"""The host side of require("kube"): text in, text or a number out, never an exception or an object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from interpreters.core.errors import InterpError
+from interpreters.core.pod_dependencies import pod_dependencies
+from interpreters.core.pods import pod_requirements
+from interpreters.core.quantity import ZERO, Quantity
+
+Answer = tuple[bool, bytes | float]  # whether it worked, and the answer or what went wrong
+
+
+def _answering(function: Callable[..., bytes | float]) -> Callable[..., Answer]:
+    def answer(*texts: bytes) -> Answer:
+        try:
+            return True, function(*texts)
+        except InterpError as error:
+            return False, str(error).encode()
+        except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
+            return False, f"unreadable argument: {error}".encode()
+
+    return answer
+
+
+def _requirements(template: bytes) -> bytes:
+    return msgspec.json.encode(pod_requirements(msgspec.json.decode(template)))
+
+
+def _dependencies(template: bytes, namespace: bytes) -> bytes:
+    return msgspec.json.encode(pod_dependencies(msgspec.json.decode(template), namespace.decode()))
+
+
+def _quantity(text: bytes) -> float:
+    return float(Quantity.parse(text.decode()))
+
+
+def _sum(texts: bytes) -> bytes:
+    """`+` and the quantities, one a line."""
+    return str(sum((Quantity.parse(text) for text in texts[1:].decode().split("\n")), ZERO)).encode()
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "requirements": _answering(_requirements),
+    "dependencies": _answering(_dependencies),
+    "quantity": _answering(_quantity),
+    "sum": _answering(_sum),
+}

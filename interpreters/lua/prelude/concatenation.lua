@@ -1,0 +1,26 @@
+-- The `..` operator with our number text. Scripts' `a .. b` is compiled as `a .. C .. b` (see concatenation.py), where C
+-- is the table below: its metamethod first sees (C, b), keeps b's text, and then (a, C), which makes the result.
+local P = ...
+local type, error = type, error
+local number_text = P.number_text
+local C = {}
+local pending
+
+local function text_of(value)
+  local kind = type(value)
+  if kind == "string" then return value end
+  if kind == "number" then return number_text(value) end
+  return error("attempt to concatenate a " .. kind .. " value", 3)
+end
+
+setmetatable(C, {
+  __metatable = false,
+  __concat = function(left, right)
+    if left == C then
+      pending = text_of(right)
+      return C
+    end
+    return text_of(left) .. pending
+  end,
+})
+P.concatenation = C

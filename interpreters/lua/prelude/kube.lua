@@ -1,0 +1,86 @@
+-- require("kube"): the pod and quantity functions. Only texts and numbers go to the host and come back.
+local P = ...
+local type, error, select, format, tonumber = type, error, select, string.format, tonumber
+local host = P.host
+
+-- Quantity arithmetic is pure, so answers may outlive a call; bounded.
+local amounts, amount_count = {}, 0
+local function remember(key, value)
+  if amount_count >= 4096 then amounts, amount_count = {}, 0 end
+  amounts[key], amount_count = value, amount_count + 1
+  return value
+end
+
+local function quantity_argument(value, n, name)
+  if value == nil then return "0" end
+  if type(value) == "string" then return value end
+  if type(value) == "number" then return P.number_text(value) end
+  return error(format("bad argument #%d to '%s' (string expected, got %s)", n, name, type(value)), 3)
+end
+
+local function getResourceQuantity(...)
+  if select("#", ...) ~= 1 then error("getResourceQuantity takes one quantity", 2) end
+  local text = quantity_argument((...), 1, "getResourceQuantity")
+  local known = amounts[text]
+  if known then return known end
+  local ok, answer = host.quantity(text)
+  if not ok then error(answer, 2) end
+  return remember(text, answer)
+end
+
+local function resourceAdd(...)
+  local n = select("#", ...)
+  if n == 0 then error("resourceAdd takes at least one quantity", 2) end
+  local texts = {}
+  for i = 1, n do texts[i] = quantity_argument((select(i, ...)), i, "resourceAdd") end
+  local key = "+" .. table.concat(texts, "\n")
+  local known = amounts[key]
+  if known then return known end
+  local ok, answer = host.sum(key)
+  if not ok then error(answer, 2) end
+  return remember(key, answer)
+end
+
+-- The JSON text of a pod template argument.
+local function template_text(template, name)
+  if type(template) ~= "table" then
+    error(format("bad argument #1 to '%s' (table expected, got %s)", name, type(template)), 3)
+  end
+  local ok, text = pcall(P.encode, template, true)
+  if ok then return text end
+  if type(text) == "table" and text.reply then
+    error(format("bad argument #1 to '%s': %s: %s", name, text.path, text.problem), 3)
+  end
+  return error(text, 0)
+end
+
+local function accuratePodRequirements(template)
+  if template == nil then return nil end
+  local ok, answer = host.requirements(template_text(template, "accuratePodRequirements"))
+  if not ok then error(answer, 2) end
+  return P.decode(answer)
+end
+
+local function getPodDependencies(template, namespace)
+  if template == nil then return {} end
+  if namespace ~= nil and type(namespace) ~= "string" then
+    error(format("bad argument #2 to 'getPodDependencies' (string expected, got %s)", type(namespace)), 2)
+  end
+  local ok, answer = host.dependencies(template_text(template, "getPodDependencies"), namespace or "")
+  if not ok then error(answer, 2) end
+  return P.decode(answer)
+end
+
+function P.new_require()
+  local kube
+  return function(name)
+    if name ~= "kube" then
+      error(format("module %s is not available to scripts; only \"kube\" is", P.value_name(name)), 2)
+    end
+    kube = kube or {
+      accuratePodRequirements = accuratePodRequirements, getPodDependencies = getPodDependencies,
+      getResourceQuantity = getResourceQuantity, resourceAdd = resourceAdd,
+    }
+    return kube
+  end
+end
