@@ -148,19 +148,18 @@ def _script(path: Path, kind: GroupVersionKind | None, source: Source, name: str
 def _bundled(language: str, order: int) -> Iterator[Found]:
     from interpreters.lua.assemble import assemble
 
+    def snippet(name: str) -> str:
+        return (_PACKAGE / language / name).read_text()
+
     root = _PACKAGE / language / "scripts"
     source = Source(Origin.BUNDLED, order, "bundled")
     for path in sorted(root.glob("*/*/*/interpreter.*")):
         kind = GroupVersionKind.from_folder(str(path.parent.relative_to(root)))
         found = _script(path, kind, source, f"bundled/{path.relative_to(root)}")
-        if isinstance(found, Candidate) and language == "lua":
-            script = Script(found.script.name, language, assemble(found.script.text, _bundled_snippet))
+        if isinstance(found, Candidate):
+            script = Script(found.script.name, language, assemble(found.script.text, snippet))
             found = Candidate(kind, script, source, folder=path.parent)
         yield found
-
-
-def _bundled_snippet(name: str) -> str:
-    return (_PACKAGE / "lua" / name).read_text()
 
 
 def _customizations(paths: Sequence[Path], origin: Origin = Origin.CUSTOMIZATION, order: int = 0) -> list[Found]:

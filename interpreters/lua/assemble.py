@@ -1,4 +1,4 @@
-"""Self-contained Lua out of a script and the shared snippets that it names.
+"""A self-contained script out of a bundled one and the shared snippets that it names, in either language.
 
 A script asks for a snippet by a comment line of its own, `-- include: snippets/pods.lua`. The snippets follow after the
 script, so the lines of the script keep their numbers in error messages; what they define is global, hence visible to
@@ -13,8 +13,8 @@ from typing import Final
 
 from interpreters.core.errors import InputError
 
-_INCLUDE: Final = re.compile(r"^-- include: (\S+)[ \t]*$", re.MULTILINE)
-_MARK: Final = "-- snippet: "
+_INCLUDE: Final = re.compile(r"^(?:--|#) include: (\S+)[ \t]*$", re.MULTILINE)
+_MARK: Final = re.compile(r"(?:--|#) snippet: (\S+)")
 
 
 def included(text: str) -> list[str]:
@@ -40,7 +40,8 @@ def assemble(text: str, snippet: Callable[[str], str]) -> str:
         except OSError as error:
             raise InputError(f'snippet "{name}" cannot be read: {error.strerror or error}') from error
         waiting += included(body)
-        parts.append(f"\n{_MARK}{name}\n{body.rstrip(chr(10))}\n")
+        sign = "#" if name.endswith(".star") else "--"
+        parts.append(f"\n{sign} snippet: {name}\n{body.rstrip(chr(10))}\n")
     return "".join(parts)
 
 
@@ -48,6 +49,6 @@ def position(assembled: str, line: int) -> tuple[str | None, int]:
     """Which snippet a line of an assembled script belongs to (None: the script itself), and its line in there."""
     lines = assembled.splitlines()
     for number in range(min(line, len(lines)), 0, -1):
-        if lines[number - 1].startswith(_MARK):
-            return lines[number - 1].removeprefix(_MARK), line - number
+        if mark := _MARK.match(lines[number - 1]):
+            return mark[1], line - number
     return None, line

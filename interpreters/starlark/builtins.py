@@ -82,8 +82,8 @@ def builtins(ledger: Ledger) -> dict[str, Callable[[str], Any]]:
                 ledger.failure = ScriptError(f"{name}: {where}: {error.problem}")
             except InterpError as error:
                 ledger.failure = ScriptError(f"{name}: {error}")
-            except (msgspec.ValidationError, msgspec.DecodeError, TypeError, AttributeError) as error:
-                ledger.failure = ScriptError(f"{name}: {error}")
+            except RecursionError:
+                ledger.failure = LimitError("depth", f"{name}: the argument is nested too deeply")
             raise RuntimeError(name)
 
         return call
