@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from estimator.framework import Plugin, find_plugins
@@ -19,7 +20,10 @@ _POD: Final = "pod"
 def default_plugins(method: Method = WHOLE_SETS, *, quotas: bool = True) -> list[Plugin]:
     """Nodes, quotas (unless switched off), and what installed packages add."""
     own: list[Plugin] = [NodeResources(method, quotas=quotas)]
-    return own + ([ResourceQuota()] if quotas else []) + find_plugins()
+    return own + ([ResourceQuota()] if quotas else []) + _installed()
+
+
+_installed = cache(find_plugins)  # reading the entry points of all packages takes longer than an estimate
 
 
 class ResourceQuota:
