@@ -1,4 +1,4 @@
-"""What the sandbox itself costs: round trips through both fronts with a script that does nothing, and a worker's start."""
+"""What the sandbox itself costs: round trips with a script that does nothing, and a worker's start."""
 
 from __future__ import annotations
 

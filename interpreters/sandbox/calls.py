@@ -146,6 +146,12 @@ def overdue(task: Task, seconds: float) -> LimitError:
     return LimitError("time", "did not finish before the caller's deadline", **_where(task))
 
 
+def stillborn(process: WorkerProcess, cause: str) -> InternalError:
+    """A worker that ended before it was ready; no script is to blame."""
+    words = f": {process.last_words}" if process.last_words else ""
+    return InternalError(f"no sandbox worker starts: it {cause}{words}")
+
+
 def died(task: Task, cause: str) -> InterpError:
     """What the caller gets when the worker ended on its own (`cause` as the process was buried with)."""
     if cause == MEMORY:

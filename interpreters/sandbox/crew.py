@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from interpreters.core.engine import Limits
+from interpreters.core.errors import InternalError
 from interpreters.sandbox import process
-from interpreters.sandbox.calls import STARTING, Conversation, Recycling
+from interpreters.sandbox.calls import STARTING, Conversation, Recycling, stillborn
 from interpreters.sandbox.messages import ProtocolError, Reply, decode_reply
 
 CHUNK = 256 * 1024
@@ -54,7 +55,7 @@ class Listener(Protocol):
     def on_death(self, seat: Seat, cause: str) -> None:
         """It ended by itself and has been buried."""
 
-    def on_false_start(self, cause: str) -> None:
+    def on_false_start(self, error: InternalError) -> None:
         """It never became ready."""
 
 
@@ -99,7 +100,7 @@ class Crew:
         try:
             worker = process.start()
         except OSError as error:
-            self._false_start(f"cannot be started: {error.strerror}")
+            self._false_start(InternalError(f"no sandbox worker starts: {error.strerror}"))
             return
         worker.socket.setblocking(False)
         seat = Seat(Conversation(worker, self._limits))
@@ -110,11 +111,11 @@ class Crew:
 
     def _too_slow(self, seat: Seat) -> None:
         self.remove(seat)
-        self._false_start("did not become ready")
+        self._false_start(stillborn(seat.process, "did not become ready"))
 
-    def _false_start(self, cause: str) -> None:
+    def _false_start(self, error: InternalError) -> None:
         self.false_starts += 1
-        self._listener.on_false_start(cause)
+        self._listener.on_false_start(error)
         self.replenish()
 
     def replaced(self) -> bool:
@@ -193,7 +194,7 @@ class Crew:
         if seat.conversation.ready:
             self._listener.on_death(seat, cause)
         else:
-            self._false_start(cause)
+            self._false_start(stillborn(seat.process, cause))
 
     def remove(self, seat: Seat) -> None:
         """Kill a worker. Its process is collected in the background."""

@@ -24,9 +24,10 @@ from interpreters.core.errors import (
 )
 
 HEADER = 4
-MESSAGE_ROOM = 64 * 1024
+MESSAGE_ROOM = 128 * 1024
 """What a reply may need beyond its values and its printed text: field names, an error's words, its frames."""
 
+LIMITS = frozenset({"time", "memory", "output", "input", "depth", "print", "stack"})
 LONGEST_MESSAGE = 8 * 1024
 
 
@@ -156,7 +157,8 @@ class FrameBuffer:
         return size + HEADER
 
 
-def failure_of(error: ScriptError, spent: bool) -> Failure:
+def failure_of(error: ScriptError, *, printed: int = MESSAGE_ROOM, spent: bool = False) -> Failure:
+    """The message for an error; `printed` is how much printed text goes along."""
     detail = ""
     message = error.message
     if isinstance(error, LimitError):
@@ -170,7 +172,7 @@ def failure_of(error: ScriptError, spent: bool) -> Failure:
         line=error.line,
         function=error.function,
         frames=[(frame.function[:200], frame.line) for frame in error.frames[:50]],
-        printed=error.printed,
+        printed=error.printed[:printed],
         detail=detail[:1000],
         spent=spent,
     )
@@ -192,7 +194,7 @@ def error_of(failure: Failure, script: str, function: str) -> InterpError:
             return ScriptSyntaxError(failure.message, **where)
         case "reply":
             return ReplyError(failure.detail, failure.message, **where)
-        case "limit":
+        case "limit" if failure.detail in LIMITS:
             return LimitError(failure.detail, failure.message, **where)
         case "quarantined":
             return QuarantinedError(failure.message, **where)

@@ -172,10 +172,16 @@ class SandboxPool:
     def _wait(self, job: _Job) -> None:
         if len(self._queue) >= self.max_waiting:
             raise BusyError(f"{self.max_waiting} calls are waiting for a worker already")
+        trusted = self.standings.proven(job.digest) and not self.standings.suspect(job.digest, self._loop.time())
+        if not trusted and self._queue.length_of(job.digest) >= max(1, self.max_waiting // 2):
+            raise BusyError(f"{self.max_waiting // 2} calls of {job.task.script.name} are waiting for a worker already")
+        self._enqueue(job)
+        self._serve()
+
+    def _enqueue(self, job: _Job, *, first: bool = False) -> None:
         if job.task.deadline is not None:
             job.timer = self._loop.call_at(job.task.deadline, self._waited_too_long, job)
-        self._queue.join(job)
-        self._serve()
+        self._queue.join(job, first=first)
 
     def _waited_too_long(self, job: _Job) -> None:
         self._queue.leave(job)
@@ -306,15 +312,14 @@ class SandboxPool:
         if cause == OUTSIDE and not job.retried and self._crew is not None:
             job.retried = True
             self._counters.retries += 1
-            self._queue.join(job, first=True)
+            self._enqueue(job, first=True)
             return
         for _ in range(2 if job.retried else 1):
             self.standings.lose(job.task.script, reason_of(cause), self._loop.time())
         job.fail(died(job.task, cause))
 
-    def on_false_start(self, cause: str) -> None:
+    def on_false_start(self, error: InternalError) -> None:
         self._counters.kills["start"] += 1
-        error = InternalError(f"no sandbox worker starts: it {cause}")
         if not self._someone_ready.done():
             self._someone_ready.set_exception(error)
         if self._crew is not None and not any(seat.conversation.ready for seat in self._crew.seats):

@@ -18,6 +18,7 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 _BOOT = (
     "import sys; sys.modules['typing_extensions'] = None; "  # msgspec then takes typing's own, twice as fast to import
     "import os; os.closerange(4, 65536); sys.path += [entry for entry in {path!r} if entry not in sys.path]; "
+    "import msgspec; del sys.modules['typing_extensions']; "
     "from interpreters.sandbox.worker import main; main({parent}, {preload!r})"
 )
 MEMORY, OUTSIDE = "memory", "killed from outside"
@@ -36,11 +37,12 @@ _OUT_OF_MEMORY = (
 class WorkerProcess:
     """One worker: its process id, the parent's end of its socket, the pipe with its last words."""
 
-    __slots__ = ("_errors", "_status", "pid", "socket")
+    __slots__ = ("_errors", "_status", "last_words", "pid", "socket")
 
     def __init__(self, pid: int, ours: socket.socket, errors: int) -> None:
         self.pid = pid
         self.socket = ours
+        self.last_words = ""
         self._errors = errors
         self._status: int | None = None
 
@@ -79,6 +81,7 @@ class WorkerProcess:
         with contextlib.suppress(OSError):
             words = os.read(self._errors, _LAST_WORDS)
         self.close()
+        self.last_words = words.decode(errors="replace").strip().rpartition("\n")[2][:200]
         if any(sign in words for sign in _OUT_OF_MEMORY):
             return MEMORY
         code = os.waitstatus_to_exitcode(self._status or 0)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 
 from interpreters.core.engine import Limits, Outcome, Script
-from interpreters.core.errors import BusyError, InternalError, InterpError
+from interpreters.core.errors import BusyError, InterpError
 from interpreters.sandbox import process
 from interpreters.sandbox.calls import (
     ENGINES,
@@ -24,6 +24,7 @@ from interpreters.sandbox.calls import (
     patience,
     reason_of,
     settle,
+    stillborn,
     too_late,
 )
 from interpreters.sandbox.messages import ProtocolError, Reply, decode_reply
@@ -135,6 +136,8 @@ class SandboxRunner:
                 result = self._converse(conversation, task)
             except EOFError:
                 cause = self._lose(conversation)
+                if cause != process.OUTSIDE and not conversation.ready:
+                    raise stillborn(conversation.process, cause) from None
                 if cause == process.OUTSIDE and not retried and not self._closed:
                     self._counters.retries += 1
                     continue
@@ -209,7 +212,7 @@ class SandboxRunner:
             result, spent = settle(task, reply)
         except TimeoutError:
             if not conversation.ready:
-                raise InternalError("no sandbox worker starts: it did not become ready") from None
+                raise stillborn(conversation.process, "did not become ready") from None
             self._counters.kills["time"] += 1
             if task.unhurried(seconds):
                 self.standings.lose(task.script, "time", time.monotonic())

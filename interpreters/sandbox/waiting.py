@@ -62,6 +62,9 @@ class FairQueue(Generic[W]):
         for line in self._lines.values():
             yield from line
 
+    def length_of(self, digest: str) -> int:
+        return len(self._lines.get(digest, ()))
+
     def join(self, waiter: W, *, first: bool = False) -> None:
         line = self._lines.setdefault(waiter.digest, deque())
         (line.appendleft if first else line.append)(waiter)

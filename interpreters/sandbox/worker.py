@@ -7,6 +7,7 @@ dying runtime (2). Engines are imported by name when the first frame asks for th
 from __future__ import annotations
 
 import _thread
+import contextlib
 import gc
 import importlib
 import os
@@ -64,18 +65,19 @@ class Worker:
         if call.script is not None:
             self.scripts[call.slot] = call.script
         script = self.scripts[call.slot]
+        limits = call.limits or self.limits
         self._age()
         try:
-            return self._run(script, call, call.limits or self.limits)
+            return self._run(script, call, limits)
         except ScriptError as error:
             if isinstance(error, LimitError) and error.limit == "memory":
                 self._age(measured=True)
-            return failure_of(error, self.spent)
+            return failure_of(error, printed=limits.printed, spent=self.spent)
         except MemoryError:
             self.spent = True
             return failure_of(LimitError("memory", "not enough memory"), spent=True)
         except RecursionError:
-            return failure_of(LimitError("stack", "nested too deeply"), self.spent)
+            return failure_of(LimitError("stack", "nested too deeply"), spent=self.spent)
         except Exception as error:  # an engine's bug must not look like a lost worker
             return _internal(f"{type(error).__name__}: {error}", self.spent)
 
@@ -150,7 +152,9 @@ def main(parent: int, preload: list[str]) -> NoReturn:
     report = confinement.confine(parent)
     for module in preload:
         importlib.import_module(module)
-    resident = os.open("/proc/self/statm", os.O_RDONLY) if confinement.LINUX else None
+    resident = None
+    with contextlib.suppress(OSError):  # no /proc here: then only the number of calls ends a worker's life
+        resident = os.open("/proc/self/statm", os.O_RDONLY)
     load = receive()
     if not isinstance(load, Load):
         sys.exit("the first frame must say what to load")

@@ -33,7 +33,7 @@ ERRORS = (
 
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
 def test_an_error_arrives_as_it_was_raised(error: ScriptError) -> None:
-    failure = decode_reply(encode(failure_of(error, spent=False))[HEADER:])
+    failure = decode_reply(encode(failure_of(error))[HEADER:])
     arrived = error_of(failure, "other", "Other")
     assert type(arrived) is type(error)
     assert vars(arrived) == vars(error)
@@ -41,7 +41,7 @@ def test_an_error_arrives_as_it_was_raised(error: ScriptError) -> None:
 
 
 def test_an_error_without_a_place_gets_the_place_of_the_call() -> None:
-    assert str(error_of(failure_of(ScriptError("bad"), spent=False), "s.lua", "F")) == "s.lua: in F: bad"
+    assert str(error_of(failure_of(ScriptError("bad")), "s.lua", "F")) == "s.lua: in F: bad"
 
 
 @given(values=st.lists(st.binary(max_size=300), max_size=4), cuts=st.lists(st.integers(0, 1500), max_size=8))
@@ -82,7 +82,7 @@ def test_any_bytes_are_a_reply_or_a_lie(noise: bytes) -> None:
 
 @given(st.data())
 def test_a_tampered_reply_is_a_reply_or_a_lie(data: st.DataObject) -> None:
-    frame = bytearray(encode(failure_of(ERRORS[0], spent=False))[HEADER:])
+    frame = bytearray(encode(failure_of(ERRORS[0]))[HEADER:])
     for _ in range(data.draw(st.integers(1, 4))):
         frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
     try:

@@ -118,6 +118,14 @@ def test_threads_share_the_workers_and_may_end_before_them() -> None:
         assert runner.stats().kills == {}
 
 
+def test_a_worker_that_cannot_start_says_why_and_blames_no_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interpreters.sandbox.process._BOOT", "raise SystemExit('no such thing')")
+    with nothing_left_behind(), SandboxRunner(engines=PROBE) as runner:
+        for _ in range(5):
+            with pytest.raises(InternalError, match="no sandbox worker starts: it ended with status 1: no such thing"):
+                runner.call(probe(), "echo", [])
+
+
 def test_workers_are_recycled() -> None:
     with nothing_left_behind(), SandboxRunner(engines=PROBE, recycling=Recycling(calls=5)) as runner:
         pids = {runner.call(probe(), "pid", []).printed for _ in range(20)}
