@@ -1,0 +1,102 @@
+"""Settings come from flags, variables and a file, in that order, and a wrong one is named as it was spelled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from interp.verbs.serve import command
+from interpreters.core.errors import InputError
+from webhook.settings import Settings, schema, shown
+from webhook.sources import flag, load_settings, variable
+
+PAIR = {"certificate": "c", "key": "k"}
+
+
+def settings(flags: dict[str, Any] | None = None, environment: dict[str, str] | None = None, file: str | None = None):  # type: ignore[no-untyped-def]
+    return load_settings({**PAIR, **(flags or {})}, environment or {}, file)
+
+
+def test_flags_win_over_variables_and_variables_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "interp.yaml"
+    file.write_text("port: 1\nworkers: 1\nwaiting: 1\nscripts: [a, b]\nadmissionModes: {team: warn}\n")
+    found = settings({"port": 3}, {"INTERP_PORT": "2", "INTERP_WORKERS": "2"}, str(file))
+    assert (found.port, found.workers, found.waiting, found.scripts) == (3, 2, 1, ["a", "b"])
+    assert found.admission_modes == {"team": "warn"}
+    assert settings({}, {"INTERP_CONFIG": str(file)}).port == 1
+
+
+VARIABLES = [  # variable, text, attribute, value
+    ("INTERP_MAX_BODY", "2048", "max_body", 2048),
+    ("INTERP_TIMEOUT_SECONDS", "1.5", "timeout_seconds", 1.5),
+    ("INTERP_LOG_OBJECTS", "true", "log_objects", True),
+    ("INTERP_LOG_OBJECTS", "0", "log_objects", False),
+    ("INTERP_ALLOW_FROM", "10.0.0.0/8, ::1/128", "allow_from", ["10.0.0.0/8", "::1/128"]),
+    ("INTERP_SCRIPTS", "/a:/b", "scripts", ["/a", "/b"]),
+    ("INTERP_ADMIN_PORT", "9443", "admin_port", 9443),
+    ("INTERP_ADMISSION_MODES", "a=warn,b=off", "admission_modes", {"a": "warn", "b": "off"}),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "attribute", "value"), VARIABLES)
+def test_variables_are_read_by_the_type_of_their_setting(name: str, text: str, attribute: str, value: Any) -> None:
+    assert getattr(settings({}, {name: text}), attribute) == value
+
+
+MISTAKES = [  # flags, variables, file, part of the message
+    ({"port": 70000}, {}, "", "--port: 70000 is greater than"),
+    ({}, {"INTERP_PORT": "many"}, "", "INTERP_PORT: 'many' is not of type 'integer'"),
+    ({}, {"INTERP_LOG_LEVEL": "loud"}, "", "INTERP_LOG_LEVEL"),
+    ({}, {}, "maxBoddy: 5", 'maxBoddy: is not a setting; did you mean "maxBody"?'),
+    ({}, {}, "admissionModes: {team: maybe}", "admissionModes.team"),
+    ({}, {}, "scripts: here", "scripts: 'here' is not of type 'array'"),
+    ({}, {}, "- 1", "expected"),
+    ({"pathSecret": "a/b"}, {}, "", "--path-secret"),
+    ({"pathSecret": "a", "pathSecretFile": "b"}, {}, "", "one of the two"),
+    ({"clientCa": "x"}, {}, "", "clientCa: needs adminPort"),
+    ({"allowFrom": ["10.0.0.1/8"]}, {}, "", "allowFrom: expected a network"),
+    ({"certificate": ""}, {}, "", "certificate: is required"),
+    ({"pathSecretFile": "/nowhere"}, {}, "", "pathSecretFile: /nowhere"),
+]
+
+
+@pytest.mark.parametrize(("flags", "variables", "text", "message"), MISTAKES)
+def test_a_wrong_setting_is_named_as_it_was_spelled(
+    tmp_path: Path, flags: dict[str, Any], variables: dict[str, str], text: str, message: str
+) -> None:
+    file = tmp_path / "interp.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError) as error:
+        settings(flags, variables, str(file))
+    assert message in str(error.value)
+
+
+def test_the_path_secret_may_come_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("s3cret\n")
+    assert settings({"pathSecretFile": str(tmp_path / "secret")}).path_secret == "s3cret"
+
+
+def test_printed_settings_hide_secrets_and_can_be_read_back(tmp_path: Path) -> None:
+    arguments = ["--certificate", "c", "--key", "k", "--path-secret", "hush", "--ledger", "postgresql://u:hush@db/x"]
+    result = CliRunner().invoke(command, [*arguments, "--scripts", "a", "--scripts", "b", "--print-config"])
+    assert result.exit_code == 0, result.output
+    assert "hush" not in result.output
+    printed = yaml.safe_load(result.output)
+    assert (printed["scripts"], printed["ledger"]) == (["a", "b"], "postgresql://u:***@db/x")
+    printed.pop("pathSecret")
+    file = tmp_path / "again.yaml"
+    file.write_text(yaml.safe_dump(printed))
+    assert shown(load_settings({}, {}, str(file))) == printed | {"pathSecret": ""}
+
+
+def test_every_setting_has_a_flag_a_variable_and_a_description() -> None:
+    result = CliRunner().invoke(command, ["--help"])
+    for key, field in schema()["properties"].items():
+        assert flag(key) in result.output
+        assert variable(key) in result.output
+        assert field["description"].endswith((".", "…"))
+    assert set(schema()["properties"]) == set(Settings.__struct_encode_fields__)
