@@ -85,7 +85,7 @@ _EVERY_THREAD = 1  # SECCOMP_FILTER_FLAG_TSYNC
 _LOAD, _EQUAL, _AND, _RETURN = 0x20, 0x15, 0x54, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 
-_PROT_EXEC = 0x4
+_WRITE_AND_RUN = 0x2 | 0x4  # PROT_WRITE, PROT_EXEC
 _THREAD_FLAGS = 0x100 | 0x800 | 0x10000  # CLONE_VM, CLONE_SIGHAND, CLONE_THREAD
 _F_GETFD, _F_SETFD, _F_GETFL = 1, 2, 3
 _PR_SET_NAME, _PR_SET_VMA = 15, 0x53564D41
@@ -116,8 +116,8 @@ def _one_of(index: int, values: Iterable[int]) -> bytes:
     return _argument(index) + tests + _refuse()
 
 
-def _without(index: int, bits: int) -> bytes:
-    return _argument(index) + _step(_AND, bits) + _step(_EQUAL, 0, 0, 1) + _allow() + _refuse()
+def _all_set(index: int, bits: int) -> bytes:
+    return _argument(index) + _step(_AND, bits) + _step(_EQUAL, bits, 0, 1)
 
 
 def _conditions(pid: int) -> dict[str, bytes]:
@@ -127,9 +127,10 @@ def _conditions(pid: int) -> dict[str, bytes]:
         for index, high in ((0, False), (2, False), (2, True))
     )
     return {
-        "mmap": _without(2, _PROT_EXEC),
-        "mprotect": _without(2, _PROT_EXEC),
-        "clone": _argument(0) + _step(_AND, _THREAD_FLAGS) + _step(_EQUAL, _THREAD_FLAGS, 0, 1) + _allow() + _refuse(),
+        # LuaJIT compiles the engine's own code, and never needs memory that is writable and executable at once
+        "mmap": _all_set(2, _WRITE_AND_RUN) + _refuse() + _allow(),
+        "mprotect": _all_set(2, _WRITE_AND_RUN) + _refuse() + _allow(),
+        "clone": _all_set(0, _THREAD_FLAGS) + _allow() + _refuse(),
         # F_SETOWN with O_ASYNC would send signals to other processes
         "fcntl": _one_of(1, (_F_GETFD, _F_SETFD, _F_GETFL)),
         "prctl": _one_of(0, (_PR_SET_NAME, _PR_SET_VMA)),
