@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any, Final
 
 from lupa import luajit21
@@ -12,9 +11,16 @@ from interpreters.lua import kube
 
 # In this order: each file is given the table of pieces that the earlier ones filled.
 _ORDER: Final = ("numbers", "decode", "lazy", "encode", "concatenation", "kube", "calls", "library")
-_FOLDER: Final = files("interpreters.lua") / "prelude"
+_FOLDER: Final = f"{__file__.rpartition('/')[0]}/prelude"
+
+
+def _source(name: str) -> bytes:
+    with open(f"{_FOLDER}/{name}.lua", "rb") as file:  # noqa: PTH123 - pathlib slows the start of every worker
+        return file.read()
+
+
 # Read with the module: a sealed worker has no files any more.
-_PRELUDE: Final = {name: (_FOLDER / f"{name}.lua").read_bytes() for name in _ORDER}
+_PRELUDE: Final = {name: _source(name) for name in _ORDER}
 
 
 class Runtime:
