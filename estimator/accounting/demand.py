@@ -155,6 +155,22 @@ class WorkloadKey(NamedTuple):
         return cls(gvk.group, gvk.kind, str(metadata.get("namespace") or ""), str(metadata.get("name") or ""))
 
 
+def charge_binding(workload: WorkloadKey, demand: Demand) -> Binding:
+    """A demand that stands by itself, such as a ledger's charge, in the shape that bindings are counted in."""
+    group = f"{workload.group}/" if workload.group else ""
+    resource = ResourceReference(group, workload.kind, workload.namespace, workload.name)
+    spec = BindingSpec(
+        demand.components, demand.replicas, demand.replica_requirements, demand.clusters, resource=resource
+    )
+    return Binding("ResourceBinding", Metadata(workload.name, workload.namespace), spec)
+
+
+def placed_in(demand: Demand, clusters: int) -> Demand:
+    """The demand as if that many clusters ran it, each one whole set."""
+    targets = [Target(f"cluster-{number + 1}") for number in range(clusters)]
+    return Demand(components=demand.parts, clusters=targets)
+
+
 def demand_of(components: list[Component]) -> Demand:
     """The demand of a workload that was interpreted and not scheduled yet."""
     return Demand(components=[_part(component) for component in components])

@@ -1,4 +1,4 @@
-"""What one binding shows by itself: duplicate names, missing requests, milli-bytes, too many clusters, old accounting."""
+"""What one binding shows by itself: duplicate names, missing requests, milli-bytes, clusters, and old accounting."""
 
 from __future__ import annotations
 

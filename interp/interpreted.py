@@ -1,0 +1,43 @@
+"""Asking the scripts what pods an object stands for: the question that bindings, audits and the ledger share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from estimator.placement.bindings import Interpreted
+from interpreters.catalog import Catalog
+from interpreters.core.errors import ScriptError, UnknownTargetError
+from interpreters.core.operations import BY_NAME
+from interpreters.core.wire import Reply
+from interpreters.interpretation import Runner, interpret, request_for
+from interpreters.scan import Origin
+
+
+def interpreted(runner: Runner, catalog: Catalog, obj: Mapping[str, Any], *, components: bool = True) -> Interpreted:
+    """What the scripts say. `components=False` asks for replicas alone. Raises `ScriptError` when one fails."""
+    several = _ask(runner, catalog, obj, "InterpretComponent") if components else None
+    parts = None if several is None else tuple(several.components or ())
+    try:
+        replicas = _ask(runner, catalog, obj, "InterpretReplica")
+    except ScriptError:
+        if parts is None:
+            raise
+        replicas = None  # the legacy fields are only tried for: components say it all
+    if replicas is None:
+        return Interpreted(parts)
+    return Interpreted(parts, replicas.replicas, replicas.replica_requirements)
+
+
+def _ask(runner: Runner, catalog: Catalog, obj: Mapping[str, Any], operation: str) -> Reply | None:
+    request = request_for(dict(obj), BY_NAME[operation])
+    try:
+        offers = catalog.find(request.kind, request.operation)
+        return interpret(runner, catalog, request).reply
+    except UnknownTargetError:
+        return None
+    except ScriptError as error:
+        # The default script answers for every kind, and says so when an object holds no pods at all.
+        if offers[0].source.origin is Origin.DEFAULT and type(error) is ScriptError:
+            return None
+        raise

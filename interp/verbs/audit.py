@@ -1,0 +1,221 @@
+"""`interp audit`: what workloads really cost their quotas, from bindings in files, a live Karmada or a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from interp.output import format_option, print_json
+from interp.scripts import Sources, open_scripts, script_options
+
+if TYPE_CHECKING:
+    from estimator.accounting.allowances import Allowance
+    from estimator.accounting.demand import Binding, Demand
+    from estimator.accounting.report import AuditReport
+    from estimator.accounting.streams import Progress
+    from estimator.accounting.tally import Tally
+
+_SEVERITIES: Final = {"never": (), "over": ("error",), "drift": ("error", "drift"),
+                      "warning": ("error", "drift", "warning")}  # fmt: skip
+# Groups whose kinds have one pod template each; in every other group a script means several.
+_ONE_TEMPLATE: Final = ("", "apps", "batch", "apps.kruise.io")
+
+
+@click.command("audit", short_help="what workloads really cost their quotas")
+@click.option(
+    "--bindings", multiple=True, metavar="F", help="Bindings: a file (JSON, NDJSON, YAML, gzip), a folder, or -."
+)
+@click.option("--quotas", multiple=True, metavar="F", help="FederatedResourceQuotas and ResourceQuotas.")
+@click.option(
+    "--workloads", multiple=True, metavar="F", help="The workloads themselves, to compare with their bindings."
+)
+@click.option("--kubeconfig", metavar="F", help="Read bindings and quotas from this Karmada instead of files.")
+@click.option("--context", default="", metavar="NAME", help="The context in the kubeconfig.")
+@click.option("--ledger", metavar="URL", help="Audit what a ledger charges: an SQLite file or postgresql://…")
+@click.option("--with", "extra", metavar="F", help="What if this workload came, too? Needs --clusters.")
+@click.option("--clusters", type=click.IntRange(1, 10_000), metavar="N", help="With --with: in how many clusters.")
+@click.option(
+    "--near", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="From which share on a limit is near."
+)
+@click.option(
+    "--top", type=click.IntRange(0, 100), default=5, show_default=True, help="How many of the heaviest to show."
+)
+@click.option("--fail-on", type=click.Choice(list(_SEVERITIES)), default="over", show_default=True,
+              help="The lightest finding that makes the exit code 1.")  # fmt: skip
+@script_options
+@format_option("text", "json", "csv", "markdown", "html")
+def command(
+    bindings: tuple[str, ...],
+    quotas: tuple[str, ...],
+    workloads: tuple[str, ...],
+    kubeconfig: str | None,
+    context: str,
+    ledger: str | None,
+    extra: str | None,
+    clusters: int | None,
+    near: float,
+    top: int,
+    fail_on: str,
+    output: str,
+    **options: Any,
+) -> int:
+    """Add bindings up, compare with the quotas, and say what is wrong. Exit code 1 when there is something to find.
+
+    \b
+    kubectl get resourcebindings -A -o json | interp audit --bindings - --quotas quotas.yaml
+    interp audit --kubeconfig ~/.kube/karmada.config -o html > audit.html
+    interp audit --bindings dump.json.gz --quotas quotas/ --with flink.yaml --clusters 2
+    """
+    if sum(bool(source) for source in (bindings, kubeconfig, ledger)) != 1:
+        raise click.UsageError("say where the bindings are: one of --bindings, --kubeconfig and --ledger")
+    if (extra is None) != (clusters is None):
+        raise click.UsageError("--with and --clusters go together: which workload, in how many clusters")
+    from estimator.accounting.report import build_report
+    from estimator.accounting.sources import load_allowances
+    from estimator.accounting.tally import Tally
+
+    sources = Sources(**options)
+    tally = Tally(multi_template_kinds=_kinds_with_templates(sources), most=top)
+    what_if = None
+    if workloads or extra:
+        known, what_if = _ask_scripts(sources, tally, workloads, extra, clusters or 1)
+        tally.known = known
+    allowances = load_allowances(quotas) if quotas else []
+    if bindings:
+        allowances += _read_files(bindings, tally)
+    elif kubeconfig:
+        allowances += _read_live(kubeconfig, context, tally)
+    elif ledger:
+        _read_ledger(ledger, tally)
+    report = build_report(tally, allowances, what_if=what_if, near=near)
+    _show(report, output)
+    return 1 if report.has(*_SEVERITIES[fail_on]) else 0
+
+
+def _show(report: AuditReport, output: str) -> None:
+    from estimator.accounting.rendering import RENDERERS
+
+    if output == "json":
+        print_json(report)
+    else:
+        click.echo(RENDERERS[output](report), nl=False)
+
+
+def _read_files(paths: Sequence[str], tally: Tally) -> list[Allowance]:
+    from estimator.accounting.allowances import read_allowances
+    from estimator.accounting.intake import read_bindings, total_size
+
+    with _progress_bar(total_size(paths)) as progress:
+        return read_allowances(read_bindings(paths, tally, progress=progress).quotas)
+
+
+@contextmanager
+def _progress_bar(total: int | None) -> Iterator[Progress | None]:
+    """A bar on standard error, only where a person looks at it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task("reading", total=total)
+        yield lambda step: shown.advance(task, step)
+
+
+def _read_live(kubeconfig: str, context: str, tally: Tally) -> list[Allowance]:
+    import asyncio
+    from pathlib import Path
+
+    from estimator.accounting.intake import Intake
+    from estimator.accounting.live import live_allowances, live_bindings
+    from estimator.snapshot.apiserver import ApiServer
+    from estimator.snapshot.kubeconfig import read_kubeconfig
+
+    async def read() -> list[Allowance]:
+        intake = Intake(tally)
+        async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:
+            async for page in live_bindings(server):
+                intake.take(page)
+            return await live_allowances(server)
+
+    return asyncio.run(read())
+
+
+def _read_ledger(url: str, tally: Tally) -> None:
+    import asyncio
+
+    from estimator.accounting.demand import charge_binding
+    from estimator.accounting.ledger import Ledger
+
+    tally.unscheduled_sets = 1  # as the ledger charges it
+
+    async def read() -> None:
+        async with Ledger(url) as ledger:
+            for namespace in await ledger.namespaces():
+                async with ledger.page(namespace, read_only=True) as page:
+                    for charge in await page.charged():
+                        tally.add(charge_binding(charge.workload, charge.demand))
+
+    asyncio.run(read())
+
+
+def _kinds_with_templates(sources: Sources) -> frozenset[tuple[str, str]]:
+    kinds = {found.kind for found in sources.scan() if found.kind is not None}
+    return frozenset((kind.group, kind.kind) for kind in kinds if kind.group not in _ONE_TEMPLATE)
+
+
+def _ask_scripts(
+    sources: Sources, tally: Tally, workloads: Sequence[str], extra: str | None, clusters: int
+) -> tuple[Mapping[str, Demand], Binding | None]:
+    """What scripts say about the workloads, and the binding that `--with` would get. Problems become findings."""
+    from estimator.accounting.demand import WorkloadKey, charge_binding, demand_of, placed_in
+    from estimator.accounting.findings import finding
+    from interp.inputs import read_one_object
+    from interp.interpreted import interpreted
+    from interpreters.core.errors import InputError, ScriptError
+
+    known: dict[str, Demand] = {}
+    with open_scripts(sources) as (runner, catalog):
+
+        def ask(obj: dict[str, Any]) -> Demand:
+            said = interpreted(runner, catalog, obj)
+            if said.components is None and said.replicas is None:
+                raise InputError(f"no script says what pods {WorkloadKey.of(obj)} stands for")
+            return demand_of(list(said.as_components))
+
+        for obj in _objects(workloads):
+            about = str(WorkloadKey.of(obj))
+            try:
+                known[about] = ask(obj)
+            except (ScriptError, InputError) as error:
+                tally.findings.add(finding("not-interpretable", about, str(error)))
+        if extra is None:
+            return known, None
+        obj = read_one_object(extra)
+        return known, charge_binding(WorkloadKey.of(_in_namespace(obj)), placed_in(ask(obj), clusters))
+
+
+def _objects(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
+    import msgspec
+
+    from estimator.accounting.streams import files_in, stream_objects
+
+    for file in files_in(paths):
+        for text in stream_objects(file):
+            yield _in_namespace(msgspec.json.decode(text, type=dict))
+
+
+def _in_namespace(obj: dict[str, Any]) -> dict[str, Any]:
+    """The object with its namespace written out, as kubectl would send it."""
+    from estimator.placement.bindings import is_cluster_scoped
+
+    metadata = obj.get("metadata") or {}
+    if metadata.get("namespace") or is_cluster_scoped(obj):
+        return obj
+    return {**obj, "metadata": {**metadata, "namespace": "default"}}
