@@ -26,6 +26,7 @@ Handler = Callable[[BaseRequest], Awaitable[Response]]
 
 HEAD_SECONDS = 10.0  # a connection that has not sent a request's head by then is closed
 KEEP_ALIVE_SECONDS = 120.0  # longer than Go's 90 s, so that the client closes first and no request crosses our close
+LINGER_SECONDS = 2.0  # how long the rest of a refused body is read, so that its sender gets to see the refusal
 _JSON = "application/json"
 _ENCODE = msgspec.json.Encoder().encode
 
@@ -130,6 +131,7 @@ class _Server(Server):
             access_log=None,
             auto_decompress=False,  # bodies are unpacked under our own limit
             keepalive_timeout=KEEP_ALIVE_SECONDS,
+            lingering_time=LINGER_SECONDS,
         )
         self._spoke: set[RequestHandler] = set()
 

@@ -57,7 +57,7 @@ def test_every_operation_is_answered_as_karmada_accepts_it(
 
 FAILURES = [  # operation, spec,                               code, part of the message, outcome counted
     ("InterpretReplica", {"behaviour": "fail"}, 422, "cannot be played", "script"),
-    ("InterpretReplica", {"behaviour": "loop"}, 422, "did not finish within 1 s", "script"),
+    ("InterpretReplica", {"behaviour": "loop"}, 422, "1 s", "script"),
     ("InterpretReplica", {"behaviour": "grow"}, 422, "", "script"),
     ("InterpretReplica", {"behaviour": "recurse"}, 422, "", "script"),
     ("InterpretReplica", {"replicas": "three"}, 422, "replicas: expected a number", "script"),
