@@ -1,4 +1,4 @@
-"""An API server for tests: lists in pages, chunked watches with bookmarks, and every way to fail that a real one has."""
+"""An API server for tests: lists in pages, chunked watches with bookmarks, and the ways in which a real one fails."""
 
 from __future__ import annotations
 

@@ -1,0 +1,61 @@
+"""Which clusters a server follows, from its settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from estimator.service.precedence import Precedence
+from estimator.service.settings import Settings
+from estimator.snapshot.apiserver import Throttle
+from estimator.snapshot.cluster import Cluster, LiveCluster
+from estimator.snapshot.files import FileCluster
+from estimator.snapshot.kubeconfig import find_access
+from interpreters.core.errors import InputError
+
+_KUBECONFIG_MARKS: Final = (b"current-context", b"kind: Config", b'"kind":"Config"', b'"kind": "Config"')
+_LOOK_BYTES: Final = 65536
+
+
+def find_clusters(settings: Settings, precedence: Precedence) -> dict[str, Cluster]:
+    """The clusters by name. Raises `InputError` when there is none, or when a name stands twice."""
+    found: dict[str, Cluster] = {}
+    if settings.cluster_name:
+        access = (settings.kubeconfig, settings.context, settings.master)
+        found[settings.cluster_name] = _live(settings.cluster_name, access, settings, precedence)
+    for text in settings.clusters:
+        name, separator, source = text.partition("=")
+        if not (separator and name and source):
+            raise InputError(f'--cluster: expected NAME=KUBECONFIG or NAME=FOLDER, got "{text}"')
+        if name in found:
+            raise InputError(f'--cluster: the name "{name}" is given twice')
+        path, _, context = source.partition("#")
+        if is_kubeconfig(Path(path)):
+            found[name] = _live(name, (Path(path), context, ""), settings, precedence)
+        else:
+            found[name] = FileCluster(name, [Path(source)])
+    if not found:
+        raise InputError("no cluster to serve; name one with --cluster-name or --cluster NAME=KUBECONFIG|FOLDER")
+    return found
+
+
+def _live(name: str, access: tuple[Path | None, str, str], settings: Settings, precedence: Precedence) -> LiveCluster:
+    return LiveCluster(
+        name,
+        find_access(*access),
+        throttle=Throttle(settings.kube_api_qps, settings.kube_api_burst),
+        courtesy=precedence.give_way,
+        lost_after=settings.lost_after,
+    )
+
+
+def is_kubeconfig(path: Path) -> bool:
+    """Whether a path is a kubeconfig rather than a picture of a cluster. Raises `InputError` when nothing is there."""
+    if path.is_dir():
+        return False
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(_LOOK_BYTES)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return any(mark in beginning for mark in _KUBECONFIG_MARKS)

@@ -1,0 +1,183 @@
+"""The methods of the gRPC services: find the cluster, read the request, estimate in a thread, answer a number.
+
+A cluster that is not known well enough is answered with -1 (no opinion) instead of an error, because the scheduler
+drops this estimator's answers for *all* clusters when one of them fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+import grpc
+
+from estimator.estimation import estimate_replicas, estimate_sets
+from estimator.framework import Plugin
+from estimator.model import NO_OPINION, Code, Estimate
+from estimator.pb import (
+    estimator_pb2,
+    multicomponent_pb2,
+    multicomponent_pb2_grpc,
+    service_pb2_grpc,
+)
+from estimator.service import wire
+from estimator.service.metrics import Metrics
+from estimator.service.precedence import Precedence
+from estimator.snapshot.apiserver import ApiError
+from estimator.snapshot.cluster import Cluster
+from estimator.snapshot.workloads import WorkloadReference
+from estimator.state import ClusterState
+from interpreters.core.errors import InterpError, RequestError
+
+log = logging.getLogger(__name__)
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+STALENESS: Final = "interp-staleness-seconds"
+NO_OPINION_BECAUSE: Final = "interp-no-opinion"
+
+
+@dataclass(slots=True)
+class Desk:
+    """What every method needs: the clusters, the plugins, the threads that estimate, and the books."""
+
+    clusters: Mapping[str, Cluster]
+    plugins: list[Plugin]
+    executor: Executor
+    metrics: Metrics
+    precedence: Precedence = field(default_factory=Precedence)
+
+    async def estimate(self, kind: str, name: str, context: Context, ask: Callable[[ClusterState], Estimate]) -> int:
+        """The number for one cluster: `ask` runs in a thread, on a picture that stands still."""
+
+        async def count(cluster: Cluster) -> int:
+            state = cluster.state()
+            if state is None:
+                return self._no_opinion(kind, cluster, context, cluster.problem or "the cluster is being read")
+            loop = asyncio.get_running_loop()
+            estimate = await loop.run_in_executor(self.executor, ask, state.still())
+            if estimate.code is Code.ERROR:
+                log.error("cluster %s: %s", cluster.name, "; ".join(estimate.reasons))
+                return self._no_opinion(kind, cluster, context, "a plugin failed")
+            log.debug("cluster %s: %s %s, %s", cluster.name, estimate.count, estimate.unit, estimate.binding)
+            return estimate.count
+
+        return await self.answer(kind, name, context, count)
+
+    async def answer(
+        self, kind: str, name: str, context: Context, count: Callable[[Cluster], Awaitable[int | None]]
+    ) -> int:
+        """Find the cluster, count, and keep the books, whatever happens."""
+        started, good = time.monotonic(), False
+        try:
+            cluster = self.clusters.get(name)
+            if cluster is None:
+                # Worded as karmada-scheduler-estimator words it, under the code that its plain Go error gets.
+                desired = ", ".join(sorted(self.clusters))
+                await abort(
+                    context, grpc.StatusCode.UNKNOWN, f"cluster name does not match, got: {name}, desire: {desired}"
+                )
+            self._tell(context, cluster)
+            with self.precedence.answering():
+                counted = await count(cluster)
+            if counted is None:
+                counted = self._no_opinion(kind, cluster, context, cluster.problem or "the cluster is being read")
+            good = True
+        except RequestError as error:
+            await abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        finally:
+            self.metrics.record(kind, time.monotonic() - started, good=good)
+        log.info("%s of %s in cluster %s: %d", kind, _object(context), name, counted)
+        return counted
+
+    def _no_opinion(self, kind: str, cluster: Cluster, context: Context, why: str) -> int:
+        self.metrics.no_opinion.labels(cluster.name, kind).inc()
+        self._tell(context, cluster, (NO_OPINION_BECAUSE, _plain(why)))
+        return NO_OPINION
+
+    def _tell(self, context: Context, cluster: Cluster, *more: tuple[str, str]) -> None:
+        staleness = f"{cluster.staleness():.3f}" if cluster.synced else "unknown"
+        context.set_trailing_metadata(((STALENESS, staleness), *more))
+
+
+class EstimatorServicer(service_pb2_grpc.EstimatorServicer):
+    """The service that karmada-scheduler and karmada-descheduler call."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def MaxAvailableReplicas(
+        self, request: estimator_pb2.MaxAvailableReplicasRequest, context: Context
+    ) -> estimator_pb2.MaxAvailableReplicasResponse:
+        def ask(state: ClusterState) -> Estimate:
+            requirements = wire.replica_requirements(request)
+            assumed = wire.assumed_workloads(request.assumedWorkloads)
+            return estimate_replicas(state, requirements, assumed=assumed, plugins=self._desk.plugins)
+
+        count = await self._desk.estimate("MaxAvailableReplicas", request.cluster, context, ask)
+        return estimator_pb2.MaxAvailableReplicasResponse(maxReplicas=count)
+
+    async def MaxAvailableComponentSets(
+        self, request: estimator_pb2.MaxAvailableComponentSetsRequest, context: Context
+    ) -> estimator_pb2.MaxAvailableComponentSetsResponse:
+        def ask(state: ClusterState) -> Estimate:
+            components = wire.components(request.components)
+            assumed = wire.assumed_workloads(request.assumedWorkloads)
+            return estimate_sets(state, components, request.namespace, assumed=assumed, plugins=self._desk.plugins)
+
+        count = await self._desk.estimate("MaxAvailableComponentSets", request.cluster, context, ask)
+        return estimator_pb2.MaxAvailableComponentSetsResponse(maxSets=count)
+
+    async def GetUnschedulableReplicas(
+        self, request: estimator_pb2.UnschedulableReplicasRequest, context: Context
+    ) -> estimator_pb2.UnschedulableReplicasResponse:
+        resource = request.resource
+        workload = WorkloadReference(resource.apiVersion, resource.kind, resource.namespace, resource.name)
+
+        async def waiting(cluster: Cluster) -> int | None:
+            try:
+                return await cluster.unschedulable(workload, request.unschedulableThreshold / 1e9)
+            except ApiError as error:
+                code = grpc.StatusCode.NOT_FOUND if error.status == 404 else grpc.StatusCode.UNAVAILABLE
+                await abort(context, code, str(error))
+
+        count = await self._desk.answer("GetUnschedulableReplicas", request.cluster, context, waiting)
+        return estimator_pb2.UnschedulableReplicasResponse(unschedulableReplicas=count)
+
+
+class MultiComponentServicer(multicomponent_pb2_grpc.MultiComponentEstimatorServicer):
+    """The separate service that the proposal describes."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def MaxAvailableComponentSets(
+        self, request: multicomponent_pb2.MaxAvailableComponentSetsRequest, context: Context
+    ) -> multicomponent_pb2.MaxAvailableComponentSetsResponse:
+        def ask(state: ClusterState) -> Estimate:
+            components, namespace = wire.multi_components(request.components)
+            return estimate_sets(state, components, namespace, plugins=self._desk.plugins)
+
+        count = await self._desk.estimate("MultiComponentSets", request.cluster, context, ask)
+        return multicomponent_pb2.MaxAvailableComponentSetsResponse(maxSets=count)
+
+
+async def abort(context: Context, code: grpc.StatusCode, message: str) -> NoReturn:
+    await context.abort(code, message)
+    raise InterpError(message)  # abort never returns; this tells the type checker
+
+
+def _object(context: Context) -> str:
+    """The object being scheduled, as the scheduler names it in the metadata."""
+    found = dict(context.invocation_metadata() or ()).get("object", "an unnamed object")
+    return found if isinstance(found, str) else found.decode(errors="replace")
+
+
+def _plain(text: str) -> str:
+    """Metadata is printable ASCII."""
+    return text.encode("ascii", "replace").decode()[:200]

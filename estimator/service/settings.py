@@ -1,0 +1,72 @@
+"""The settings of the estimator server, under the names of karmada-scheduler-estimator's flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from interpreters.core.errors import InputError
+
+QUOTA_GATE: Final = "ResourceQuotaEstimate"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that flags can say. The defaults are upstream's, except that quotas count unless switched off."""
+
+    cluster_name: str = ""
+    kubeconfig: Path | None = None
+    context: str = ""
+    master: str = ""
+    clusters: Sequence[str] = ()  # NAME=KUBECONFIG[#CONTEXT] or NAME=FILE or NAME=FOLDER
+    bind_address: str = ""
+    server_port: int = 10352
+    cert_file: Path | None = None
+    key_file: Path | None = None
+    client_ca_file: Path | None = None
+    skip_client_verify: bool = False
+    metrics_address: str = ":8080"
+    probe_address: str = ":10351"
+    feature_gates: str = ""
+    parallelism: int = 16
+    kube_api_qps: float = 20.0
+    kube_api_burst: int = 30
+    lost_after: float = 60.0
+    grace_seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.parallelism < 1:
+            raise InputError(f"--parallelism: expected 1 or more, got {self.parallelism}")
+        if (self.cert_file is None) != (self.key_file is None):
+            raise InputError("--grpc-auth-cert-file and --grpc-auth-key-file belong together; give both or none")
+        self.gate(QUOTA_GATE)
+
+    def gate(self, name: str, default: bool = True) -> bool:
+        """Whether a feature is on. Gates that only other Karmada components read are accepted and ignored."""
+        found = default
+        for pair in filter(None, (part.strip() for part in self.feature_gates.split(","))):
+            gate, separator, text = pair.partition("=")
+            if not separator or text.lower() not in ("true", "false"):
+                raise InputError(f'--feature-gates: expected Name=true or Name=false, got "{pair}"')
+            if gate == name:
+                found = text.lower() == "true"
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen, as the flags write it: `:8080`, `0.0.0.0:8080`, `[::1]:8080`; `0` is nowhere."""
+
+    host: str
+    port: int
+
+    @staticmethod
+    def parse(text: str, flag: str) -> Address | None:
+        if text in ("0", ""):
+            return None
+        host, separator, port = text.rpartition(":")
+        if not separator or not port.isdigit() or int(port) > 65535:
+            raise InputError(f'{flag}: expected host:port, :port or 0, got "{text}"')
+        return Address(host.strip("[]"), int(port))

@@ -1,0 +1,60 @@
+"""The certificates of the gRPC port: read from files, and read again when they are rotated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import grpc
+
+from estimator.service.settings import Settings
+from interpreters.core.errors import InputError
+
+
+def server_credentials(settings: Settings) -> grpc.ServerCredentials | None:
+    """TLS when a certificate is given, mutual TLS when an authority for clients is given too; None is plain text.
+
+    As upstream, `--insecure-skip-grpc-client-verify` turns the check of client certificates off.
+    """
+    if settings.cert_file is None or settings.key_file is None:
+        return None
+    certificate, key, authority = settings.cert_file, settings.key_file, settings.client_ca_file
+    files = [path for path in (certificate, key, authority) if path is not None]
+    seen = _written(files)
+
+    def configuration() -> grpc.ServerCertificateConfiguration:
+        roots = _read(authority) if authority else None
+        return grpc.ssl_server_certificate_configuration([(_read(key), _read(certificate))], roots)
+
+    def rotated() -> grpc.ServerCertificateConfiguration | None:
+        """Asked at every handshake; None keeps what is there, also when half of a rotation is written."""
+        nonlocal seen
+        try:
+            now = _written(files)
+            if now == seen:
+                return None
+            fresh = configuration()
+        except InputError:
+            return None
+        seen = now
+        return fresh
+
+    required = authority is not None and not settings.skip_client_verify
+    return grpc.dynamic_ssl_server_credentials(
+        configuration(),
+        rotated,  # type: ignore[arg-type]  # None is allowed, says the library; its stubs do not
+        require_client_authentication=required,
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _written(paths: list[Path]) -> tuple[tuple[int, int], ...]:
+    try:
+        return tuple((stat.st_mtime_ns, stat.st_size) for path in paths for stat in [path.stat()])
+    except OSError as error:
+        raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from None

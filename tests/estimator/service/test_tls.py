@@ -1,0 +1,75 @@
+"""TLS and mutual TLS of the gRPC port, with real handshakes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from estimator.pb import service_pb2_grpc
+from estimator.service.server import EstimatorServer
+from tests.estimator.service.authority import Authority
+from tests.estimator.service.messages import replicas_request
+from tests.estimator.service.serving import picture, serving
+from tests.estimator.snapshot.objects import node
+
+FOUR = [node("a", cpu="4")]
+
+
+async def ask(server: EstimatorServer, trusted: Authority, pair: tuple[bytes, bytes] | None = None) -> int:
+    certificate, key = pair or (None, None)
+    credentials = grpc.ssl_channel_credentials(trusted.pem, key, certificate)
+    async with grpc.aio.secure_channel(f"127.0.0.1:{server.port}", credentials) as channel:
+        stub = service_pb2_grpc.EstimatorStub(channel)
+        answer = await stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "1"}), timeout=10)
+    return int(answer.maxReplicas)
+
+
+async def refused(server: EstimatorServer, trusted: Authority, pair: tuple[bytes, bytes] | None = None) -> bool:
+    try:
+        await ask(server, trusted, pair)
+    except grpc.aio.AioRpcError as error:
+        return error.code() is grpc.StatusCode.UNAVAILABLE
+    return False
+
+
+def files(folder: Path, authority: Authority, **more: Any) -> dict[str, Any]:
+    certificate, key = authority.write(folder, "server")
+    return {"cert_file": certificate, "key_file": key, **more}
+
+
+async def test_tls_serves_those_who_trust_the_authority(tmp_path: Path) -> None:
+    ours, theirs = Authority(), Authority("another authority")
+    async with serving(picture(tmp_path, "member1", FOUR), **files(tmp_path, ours)) as server:
+        assert await ask(server, ours) == 4
+        assert await refused(server, theirs)
+
+
+@pytest.mark.parametrize("skip_verify", [False, True])
+async def test_mutual_tls_asks_for_a_certificate_unless_verification_is_skipped(
+    tmp_path: Path, skip_verify: bool
+) -> None:
+    servers, clients, strangers = Authority("servers"), Authority("clients"), Authority("strangers")
+    settings = files(
+        tmp_path, servers, client_ca_file=clients.write_authority(tmp_path), skip_client_verify=skip_verify
+    )
+    async with serving(picture(tmp_path, "member1", FOUR), **settings) as server:
+        assert await ask(server, servers, clients.issue("karmada-scheduler")) == 4
+        assert await refused(server, servers) is not skip_verify
+        assert await refused(server, servers, strangers.issue("karmada-scheduler")) is not skip_verify
+
+
+async def test_a_rotated_certificate_is_picked_up_without_a_restart(tmp_path: Path) -> None:
+    first, second = Authority("first"), Authority("second")
+    settings = files(tmp_path, first)
+    async with serving(picture(tmp_path, "member1", FOUR), **settings) as server:
+        assert await ask(server, first) == 4
+        for path in second.write(tmp_path, "server"):
+            os.utime(path, (1, 1))  # older than before: what counts is that it is another file
+        assert await ask(server, second) == 4
+        assert await refused(server, first)
+        settings["key_file"].unlink()
+        assert await ask(server, second) == 4, "half of a rotation is not taken up"
