@@ -29,7 +29,7 @@ end
 
 -- A count of pods or the like. An absent one has a default; one that cannot be a count is the author's mistake.
 function count(value, default, field)
-  if value == nil then
+  if value == nil or value == "" then
     return default
   end
   local number = tonumber(value)

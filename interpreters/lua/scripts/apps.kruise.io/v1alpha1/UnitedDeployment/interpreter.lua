@@ -32,7 +32,7 @@ function workload_template(object)
       return template
     end
   end
-  return nil
+  return get(object, "spec", "template")
 end
 
 -- A number of pods, or a percentage of all, rounded half up.

@@ -44,9 +44,9 @@ function ReviseReplica(object, replicas)
   return object
 end
 
--- Any known state but FAILED: the operator itself retries from all others.
+-- Any state but FAILED: the operator itself goes on from all others. A new application has the empty state.
 function InterpretHealth(object)
-  local state = text_or_nil(get(object, "status", "applicationState", "state"))
+  local state = get(object, "status", "applicationState", "state")
   return state ~= nil and state ~= "FAILED"
 end
 
