@@ -16,7 +16,7 @@ import msgspec
 from interpreters.core.errors import InterpError, LimitError, ReplyError, ScriptError
 from interpreters.core.pod_dependencies import pod_dependencies
 from interpreters.core.pods import pod_requirements
-from interpreters.core.quantity import Quantity
+from interpreters.core.quantity import ZERO, Quantity
 from interpreters.starlark.reply_text import to_json
 
 PRELUDE_NAME: Final = "<builtin>"
@@ -89,9 +89,12 @@ def builtins(ledger: Ledger) -> dict[str, Callable[[str], Any]]:
         return call
 
     def written(line: str) -> None:
+        if ledger.size > ledger.limit:
+            return
+        room = ledger.limit - ledger.size
         ledger.size += len(line.encode()) + 1
         if ledger.size > ledger.limit:
-            raise LimitError("print", f"printed more than {ledger.limit} bytes")
+            line = f"{line[:room]}\n... (print stops here: the limit is {ledger.limit} bytes)"
         ledger.lines.append(f"{line}\n")
 
     return {
@@ -114,13 +117,19 @@ def _dependencies(arguments: list[Any]) -> Any:
 
 
 def _sum(quantities: list[Any]) -> str:
-    total = Quantity.parse("0")
-    for quantity in quantities:
-        if quantity is not None:
-            total = total + Quantity.parse(str(quantity))
-    return str(total)
+    if not quantities:
+        raise ScriptError("expected at least one quantity")
+    return str(sum((_quantity(quantity) for quantity in quantities), ZERO))
 
 
 def _number(quantity: Any) -> int | float:
-    nano = 0 if quantity is None else Quantity.parse(str(quantity)).nano
+    nano = _quantity(quantity).nano
     return nano // 10**9 if nano % 10**9 == 0 else nano / 10**9
+
+
+def _quantity(value: Any) -> Quantity:
+    if value is None:
+        return ZERO
+    if isinstance(value, bool | list | dict):
+        raise ScriptError(f"expected a quantity, got a {type(value).__name__}")
+    return Quantity.parse(str(value))

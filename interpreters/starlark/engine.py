@@ -31,7 +31,7 @@ from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import LimitError, ReplyError, ScriptError, ScriptSyntaxError
 from interpreters.core.operations import BY_FUNCTION, Answer
 from interpreters.starlark.builtins import BINDER, PRELUDE, PRELUDE_NAME, Ledger, builtins
-from interpreters.starlark.faults import loading_fault, placed, running_fault
+from interpreters.starlark.faults import loading_fault, missing_fault, placed, running_fault
 from interpreters.starlark.reply_text import values_of
 
 KEPT_SCRIPTS: Final = 256
@@ -67,7 +67,7 @@ class StarlarkEngine:
         """`reads_only` changes nothing here: Starlark has no lazy dict, and a script may look at any part of it."""
         loaded = self._load(script, limits)
         if function not in loaded.functions:
-            raise ScriptError(f"function {function} is not defined", script=script.name)
+            raise missing_fault(function, loaded.functions, script.name)
         expression = f"{function}({', '.join([_literal(argument, limits) for argument in arguments])})"
         text = loaded.evaluate(expression, limits)
         operation = BY_FUNCTION.get(function)
@@ -159,7 +159,7 @@ def _timeout(limits: Limits) -> dict[str, Any]:
 def _literal(argument: bytes, limits: Limits) -> str:
     """A JSON text as a Starlark expression. It is checked to be JSON, so that no argument can be a program."""
     if len(argument) > limits.input:
-        raise LimitError("input", f"an argument is larger than {limits.input} bytes")
+        raise LimitError("input", f"an argument has {len(argument)} bytes, at most {limits.input} are allowed")
     try:
         text = str(_VALID.decode(argument), "utf-8", "replace")
     except RecursionError:

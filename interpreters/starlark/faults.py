@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import Final
 
 import starlark_go
@@ -41,6 +42,17 @@ def running_fault(error: Exception, script: str) -> ScriptError:
     if isinstance(error, TypeError):  # how the binding fails to raise an error whose text is not UTF-8
         return ScriptError("failed with a message that is not valid UTF-8", script=script)
     return ScriptError(str(error), script=script)
+
+
+def missing_fault(function: str, defined: frozenset[str], script: str) -> ScriptError:
+    """The script has no such function; perhaps one with nearly the same name."""
+    if not defined:
+        problem = f"the script does not define {function}; it defines no global function at all"
+        return ScriptError(problem, script=script)
+    similar = get_close_matches(function, sorted(defined), n=1)
+    hint = f"; did you mean {similar[0]}?" if similar else ""
+    problem = f"the script does not define {function}; it defines {', '.join(sorted(defined))}{hint}"
+    return ScriptError(problem, script=script)
 
 
 def placed(fault: ScriptError, error: Exception, script: str) -> ScriptError:

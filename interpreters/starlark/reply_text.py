@@ -34,6 +34,7 @@ _TOKEN: Final = re.compile(
 )
 _ESCAPE: Final = re.compile(r"\\(?:x(?P<byte>..)|U(?P<point>.{8})|.)", re.DOTALL)
 _NOT_BRACKETS: Final = re.compile(rf"{_STRING}|[^\[\]{{}}()]+")
+_PLAIN_KEY: Final = re.compile(r'"[A-Za-z_][\w-]*"')
 _WORDS: Final = {"None": "null", "True": "true", "False": "false"}
 _PLAIN_ESCAPES: Final = {"\\a": "\\u0007", "\\v": "\\u000b"}
 _JSON_BRACKETS: Final = {"(": "[", ")": "]"}
@@ -45,9 +46,9 @@ _ASCII_END: Final = 0x80
 def values_of(text: str, roots: Sequence[str], limits: Limits) -> tuple[bytes, ...]:
     """The JSON of each returned value: a tuple is several values, anything else is one. `roots` name them in errors."""
     if len(text) > limits.output:
-        raise LimitError("output", f"the result is larger than {limits.output} bytes")
+        raise LimitError("output", f"the reply has more than {limits.output} bytes")
     if text.count("[") + text.count("{") + text.count("(") > limits.depth and _depth(text) > limits.depth:
-        raise LimitError("depth", f"the result is nested deeper than {limits.depth} levels")
+        raise LimitError("depth", f"the reply is nested more than {limits.depth} levels deep")
     is_tuple = text.startswith("(")
     try:
         if is_tuple:
@@ -108,6 +109,13 @@ class _Container:
         self.index = 0
         self.key = ""
 
+    @property
+    def step(self) -> str:
+        """The part of a path that leads from this container to where we are."""
+        if not self.is_dict:
+            return f"[{self.index}]"
+        return f".{self.key[1:-1]}" if _PLAIN_KEY.fullmatch(self.key) else f"[{self.key}]"
+
     def next(self) -> None:
         self.index += 1
         self.expects_key = self.is_dict
@@ -116,9 +124,7 @@ class _Container:
 def _path(containers: Sequence[_Container], roots: Sequence[str]) -> str:
     several = bool(containers) and len(roots) > 1
     index = min(containers[0].index, len(roots) - 1) if several else 0
-    steps = [
-        "." + container.key[1:-1] if container.is_dict else f"[{container.index}]" for container in containers[several:]
-    ]
+    steps = [container.step for container in containers[several:]]
     return (roots[index] + "".join(steps)).removeprefix(".")
 
 

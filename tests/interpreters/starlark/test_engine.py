@@ -173,6 +173,12 @@ def test_print_is_captured_with_what_module_code_printed() -> None:
         assert call(text, None).printed == 'loading\ngot - None - [1, "x"]\n\n'
 
 
+def test_print_stops_at_its_limit_and_says_so() -> None:
+    outcome = call("def F():\n    for i in range(100):\n        print('x' * 30)\n    return 1\n", printed=100)
+    assert outcome.values == (b"1",)
+    assert outcome.printed == ("x" * 30 + "\n") * 3 + "x" * 7 + "\n... (print stops here: the limit is 100 bytes)\n"
+
+
 def test_print_shows_text_that_is_not_utf8_and_text_with_nul() -> None:
     assert call("def F(a):\n    print(a[:1], a)\n", "é\0").printed == "\ufffd é\0\n"
 

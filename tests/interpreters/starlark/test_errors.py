@@ -32,8 +32,8 @@ RUNNING = [
     ("def F(o):\n    return accuratePodRequirements({'a': len})",  2, "F", "accuratePodRequirements: argument a: "),
     ("def F(o):\n    return getPodDependencies({})\n",             2, "F", "function getPodDependencies missing"),
     ("def F(o):\n    fail(o['u'][:1])\n",                          None, None, "failed with a message that is not"),
-    ("def G(o):\n    return 1\n",                                  None, None, "function F is not defined"),
-    ("F = 1\n",                                                    None, None, "function F is not defined"),
+    ("def G(o):\n    return 1\n",                                  None, None, "the script does not define F"),
+    ("F = 1\n",                                                    None, None, "the script does not define F"),
 ]  # fmt: skip
 
 
@@ -88,6 +88,7 @@ REPLIES = [
     ("F", "return [len]", "[0]", PLAIN + "built-in function len"),
     ("F", "return {'f': F}", "f", PLAIN + "function F"),
     ("F", "return [range(3)]", "[0]", PLAIN + "a range"),
+    ("F", "return {'a': {'b.c/d': len}}", 'a["b.c/d"]', PLAIN + "built-in function len"),
     ("F", "return {'t': b'x'}", "t", PLAIN + "bytes"),
     ("F", "return 'ab'.elems()", "", PLAIN + '"ab".elems()'),
     ("F", "return [float('nan')]", "[0]", "nan is not a number"),
@@ -121,7 +122,6 @@ LIMITS: list[tuple[str, Any, dict[str, Any], str]] = [
     ("def F(o):\n    return 'x' * 101\n", None,                    {"output": 100},    "output"),
     (NESTED, 200,                                                  {},                 "depth"),
     (NESTED, 3_000,                                              {},                 "depth"),
-    ("def F(o):\n    for i in range(1 << 40):\n        print(i)\n", None, {},          "print"),
     ("def F(o):\n    return 1\n", "x" * 100,                       {"input": 100},     "input"),
 ]  # fmt: skip
 
