@@ -1,0 +1,114 @@
+"""`interp export`: scripts as ResourceInterpreterCustomizations that Karmada runs itself, with cases as its tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from interp.scripts import Sources, open_scripts, script_options
+from interpreters.catalog import Catalog, Offer
+from interpreters.core.errors import UnknownTargetError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import Answer
+
+
+@click.command("export", short_help="scripts as ResourceInterpreterCustomizations for Karmada")
+@click.argument("names", nargs=-1, metavar="[KIND]...")
+@script_options
+@click.option(
+    "--testdata",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write customizations and test data below DIR, laid out as Karmada does, instead of printing.",
+)
+def command(names: tuple[str, ...], testdata: Path | None, **options: Any) -> int:
+    """Print customizations for `kubectl apply` to Karmada, one document a kind, each script complete in itself.
+
+    KIND is a kind such as FlinkDeployment, with its group if need be: Job.batch.volcano.sh, MPIJob.v1.kubeflow.org.
+    Without one, every kind is exported except Kubernetes' own. Those may be named; their components are left out, for
+    Karmada would then scale them to 0.
+
+    \b
+    interp export FlinkDeployment RayJob | kubectl apply --server-side -f -
+    interp export --folder scripts/ --testdata out/
+    """
+    from interpreters.export import customization
+
+    with open_scripts(Sources(**options)) as (_, catalog):
+        kinds = _chosen(catalog, names)
+        documents = {kind: customization(kind, _offers(catalog, kind)) for kind in kinds}
+        if testdata is None:
+            click.echo(_yaml(documents.values()), nl=False)
+        else:
+            for kind, document in documents.items():
+                _write(testdata / kind.folder, document, _offers(catalog, kind))
+            click.echo(f"{len(documents)} kinds written below {testdata}", err=True)
+    return 0
+
+
+def _chosen(catalog: Catalog, names: Sequence[str]) -> list[GroupVersionKind]:
+    from difflib import get_close_matches
+
+    from webhook.registration import is_native
+
+    if not names:
+        return [kind for kind in catalog.kinds if not is_native(kind)]
+    spellings: dict[str, list[GroupVersionKind]] = {}
+    for kind in catalog.kinds:
+        group = kind.group or "core"
+        for spelling in (kind.kind, f"{kind.kind}.{group}", f"{kind.kind}.{kind.version}.{group}", kind.folder):
+            spellings.setdefault(spelling.lower(), []).append(kind)
+    chosen: list[GroupVersionKind] = []
+    for name in names:
+        if name.lower() not in spellings:
+            near = get_close_matches(name.lower(), spellings, n=1)
+            hint = f"did you mean {spellings[near[0]][0].kind}?" if near else "interp list shows them all"
+            raise UnknownTargetError(f'no script knows the kind "{name}"; {hint}')
+        chosen += spellings[name.lower()]
+    return list(dict.fromkeys(chosen))
+
+
+def _offers(catalog: Catalog, kind: GroupVersionKind) -> list[Offer]:
+    """What answers for a kind by name; a kind of Kubernetes' own keeps its components to itself."""
+    from webhook.registration import is_native
+
+    return [
+        offer
+        for operation, offer in catalog.operations(kind)
+        if offer.kind is not None and not (is_native(kind) and operation.answer is Answer.COMPONENTS)
+    ]
+
+
+def _write(folder: Path, document: dict[str, Any], offers: Iterable[Offer]) -> None:
+    from interpreters.cases import case_files, read_cases
+    from interpreters.export import karmada_tests
+
+    operations = {offer.operation for offer in offers}
+    tables = dict.fromkeys(offer.candidate.folder for offer in offers if offer.candidate.folder)
+    cases = [case for table in tables for file in case_files(table) for case in read_cases(file)]
+    (folder / "testdata").mkdir(parents=True, exist_ok=True)
+    (folder / "customizations.yaml").write_text(_yaml([document]))
+    tests = karmada_tests(case for case in cases if case.operation in operations)
+    for name, documents in tests.items():
+        (folder / "testdata" / name).write_text(_yaml(documents))
+
+
+def _yaml(documents: Iterable[dict[str, Any]]) -> str:
+    """Documents in the order given, scripts as text blocks that people can read."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+    Dumper.add_representer(str, text)
+    return "".join(
+        "---\n" + yaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110)
+        for document in documents
+    )
