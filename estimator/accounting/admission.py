@@ -122,7 +122,7 @@ class _Case:
     def _after(self, before: Charge, now: float) -> Charge:
         known = replace(before, owner=self.request.owner or before.owner, source="admission")
         if self.binding is not None:
-            return replace(bound(known, self.binding.spec), owner=before.owner)
+            return replace(bound(known, self.binding.spec.plain), owner=before.owner)
         metadata = self.request.metadata
         return admitted(
             replace(known, uid=metadata.uid or before.uid),
@@ -137,7 +137,7 @@ class _Case:
         if self.binding is None:
             return before if self.said.old is None else replace(before, confirmed=after.confirmed)
         old = _decoded(self.request, self.request.old_object) if self.request.operation == "UPDATE" else None
-        return before if old is None or before.confirmed is not None else replace(before, confirmed=old.spec)
+        return before if old is None or before.confirmed is not None else replace(before, confirmed=old.spec.plain)
 
     async def _judge(self, page: Page, before: Charge, after: Charge) -> tuple[list[str], list[str]]:
         """What is wrong with the change, and what could not be looked at."""

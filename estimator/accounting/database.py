@@ -70,12 +70,15 @@ class Database:
             yield connection
 
     @asynccontextmanager
-    async def charging(self, namespace: str) -> AsyncIterator[AsyncConnection]:
-        """A write transaction that nobody else has for this namespace. Commits unless an error leaves it."""
+    async def charging(self, *namespaces: str) -> AsyncIterator[AsyncConnection]:
+        """A write transaction that nobody else has for these namespaces. Commits unless an error leaves it."""
         async with self._writing() as connection:
-            if not self.is_sqlite:
-                await connection.execute(self.insert(quota_scopes).values(namespace=namespace).on_conflict_do_nothing())
-                lock = sa.select(quota_scopes.c.namespace).where(quota_scopes.c.namespace == namespace)
+            if not self.is_sqlite and namespaces:
+                # In one order for everybody, so that two writers never wait for each other.
+                rows = [{"namespace": namespace} for namespace in sorted(set(namespaces))]
+                await connection.execute(self.insert(quota_scopes).on_conflict_do_nothing(), rows)
+                named = quota_scopes.c.namespace.in_(row["namespace"] for row in rows)
+                lock = sa.select(quota_scopes.c.namespace).where(named).order_by(quota_scopes.c.namespace)
                 await connection.execute(lock.with_for_update())
             yield connection
 

@@ -110,6 +110,11 @@ class BindingSpec(Demand, frozen=True, gc=False):
     resource: ResourceReference = ResourceReference()
     placement: PlacementRule | None = None
 
+    @property
+    def plain(self) -> Demand:
+        """The demand alone, as a charge keeps it."""
+        return Demand(self.components or None, self.replicas, self.replica_requirements, self.clusters or None)
+
 
 class Metadata(Lean, frozen=True, gc=False):
     name: str = ""

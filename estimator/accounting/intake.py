@@ -21,7 +21,7 @@ from estimator.accounting.demand import Binding, binding_decoder
 from estimator.accounting.findings import finding
 from estimator.accounting.streams import Progress, files_in, stream_objects
 from estimator.accounting.tally import Tally
-from interpreters.core.errors import InternalError
+from interpreters.core.errors import InputError, InternalError
 
 _BATCH: Final = 4 * 1024 * 1024
 _WORTH_PROCESSES: Final = 96 * 1024 * 1024
@@ -45,9 +45,7 @@ class Intake:
             except msgspec.DecodeError as error:
                 self._refuse(text, error)
                 continue
-            if binding.kind in ("ResourceBinding", "ClusterResourceBinding") or (
-                not binding.kind and binding.spec.resource.kind
-            ):
+            if is_binding(binding):
                 add(binding)
             elif binding.kind in (FEDERATED, NATIVE):
                 self.quotas.append(msgspec.json.decode(text))
@@ -95,9 +93,19 @@ def read_bindings(
     return intake
 
 
-def read_binding(obj: dict[str, Any]) -> Binding:
-    """One binding that is already decoded, such as one from a live cluster."""
-    return msgspec.convert(obj, Binding)
+def is_binding(found: Binding) -> bool:
+    """Whether it is one; in a typed list from the API server items do not say their kind."""
+    if found.kind in ("ResourceBinding", "ClusterResourceBinding"):
+        return True
+    return not found.kind and bool(found.spec.resource.kind)
+
+
+def only_bindings(batch: Batch) -> list[Binding]:
+    """The bindings among objects. Raises `InputError` when one cannot be read."""
+    try:
+        return [binding for text in batch if is_binding(binding := binding_decoder.decode(text))]
+    except msgspec.DecodeError as error:
+        raise InputError(f"not a binding: {error}") from None
 
 
 def total_size(paths: Iterable[str | Path]) -> int | None:

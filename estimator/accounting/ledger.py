@@ -6,7 +6,7 @@ All writing happens in a `Page`: the charges of one namespace while nobody else 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -54,6 +54,7 @@ class Ledger:
         self.clock = clock
         self.provisional_seconds = provisional_seconds
         self.retention_seconds = retention_seconds
+        self._recorded = _PRUNE_EVERY  # so that the first decision after a start prunes
 
     async def __aenter__(self) -> Self:
         await self.database.open()
@@ -67,14 +68,20 @@ class Ledger:
     @asynccontextmanager
     async def page(self, namespace: str, *, read_only: bool = False) -> AsyncIterator[Page]:
         """The charges of one namespace, locked unless `read_only`; what has expired is gone from them."""
-        if read_only:
-            async with self.database.reading() as connection:
-                yield Page(self, connection, namespace, read_only=True)
-            return
-        async with self.database.charging(namespace) as connection:
-            page = Page(self, connection, namespace)
-            await page.expire()
-            yield page
+        async with self.pages([namespace], read_only=read_only) as pages:
+            yield pages[namespace]
+
+    @asynccontextmanager
+    async def pages(self, namespaces: Iterable[str], *, read_only: bool = False) -> AsyncIterator[dict[str, Page]]:
+        """The charges of several namespaces in one transaction."""
+        names = sorted(set(namespaces))
+        opened = self.database.reading() if read_only else self.database.charging(*names)
+        async with opened as connection:
+            pages = {name: Page(self, connection, name, read_only=read_only) for name in names}
+            if not read_only:
+                for page in pages.values():
+                    await page.expire()
+            yield pages
 
     async def see(self, workload: WorkloadKey, demand: Demand, **about: Any) -> Charge:
         """Somebody saw the workload (Karmada asked for its components). Keywords: see `Page.see`."""
@@ -84,8 +91,9 @@ class Ledger:
     async def see_binding(self, workload: WorkloadKey, demand: Demand, *, source: str = "binding") -> Charge:
         """Somebody saw the workload's binding."""
         async with self.page(workload.namespace) as page:
-            charge = bound(await page.charge(workload), demand)
-            return await page.save(replace(charge, source=source))
+            charge = replace(bound(await page.charge(workload), demand), source=source)
+            await page.save(charge)
+            return charge
 
     async def used(self, namespace: str) -> Amounts:
         """What the namespace is charged for."""
@@ -120,12 +128,19 @@ class Ledger:
 
     async def prune(self) -> int:
         """Forget decisions older than the retention; how many that were."""
-        async with self.database.charging("") as connection:
-            return await self._prune(connection)
+        async with self.database.charging() as connection:
+            return await self.prune_in(connection)
 
-    async def _prune(self, connection: AsyncConnection) -> int:
+    async def prune_in(self, connection: AsyncConnection) -> int:
+        """The same inside a transaction that is open already."""
+        self._recorded = 0
         oldest = self.clock() - self.retention_seconds
         return int((await connection.execute(sa.delete(decisions).where(decisions.c.at < oldest))).rowcount)
+
+    def is_time_to_prune(self, recorded: int) -> bool:
+        """Every so many decisions; a ledger that nobody writes to does not grow."""
+        self._recorded += recorded
+        return self._recorded >= _PRUNE_EVERY
 
 
 class Page:
@@ -141,6 +156,28 @@ class Page:
             await self.connection.execute(sa.select(charges).where(charges.c.workload == workload_text(workload)))
         ).first()
         return Charge(workload) if row is None else read_charge(row).at(self.now)
+
+    async def charges_of(self, workloads: Sequence[WorkloadKey]) -> dict[WorkloadKey, Charge]:
+        """The charges of several workloads; those without one are left out."""
+        texts = [workload_text(workload) for workload in workloads]
+        rows = await self.connection.execute(sa.select(charges).where(charges.c.workload.in_(texts)))
+        found = (read_charge(row).at(self.now) for row in rows)
+        return {charge.workload: charge for charge in found}
+
+    async def mark(self, workloads: Sequence[WorkloadKey], moment: float) -> None:
+        """Note that a reconcile which began at that moment found these."""
+        texts = [workload_text(workload) for workload in workloads]
+        await self.connection.execute(sa.update(charges).where(charges.c.workload.in_(texts)).values(marked_at=moment))
+
+    async def unmarked(self, moment: float, as_of: float) -> list[Charge]:
+        """Charges that the reconcile did not find, and that nobody touched since its truth was taken."""
+        query = sa.select(charges).where(
+            charges.c.namespace == self.namespace,
+            charges.c.updated_at <= as_of,
+            sa.or_(charges.c.marked_at.is_(None), charges.c.marked_at < moment),
+        )
+        found = (read_charge(row).at(self.now) for row in await self.connection.execute(query))
+        return [charge for charge in found if charge.provisional is None]
 
     async def is_charged(self, workload: WorkloadKey) -> bool:
         """Whether it is charged for any pods; a workload that has none yet does not stand in for what it owns."""
@@ -180,41 +217,45 @@ class Page:
     ) -> Charge:  # fmt: skip
         before = await self.charge(workload)
         after = seen(before, demand, generation=generation)
-        return await self.save(replace(after, owner=owner or before.owner, uid=uid or before.uid, source=source))
+        after = replace(after, owner=owner or before.owner, uid=uid or before.uid, source=source)
+        await self.save(after)
+        return after
 
-    async def save(self, charge: Charge) -> Charge:
-        """Write the charge and its amounts. A charge with nothing left in it is forgotten."""
-        charge = replace(charge, updated_at=self.now)
-        workload = workload_text(charge.workload)
-        await self.connection.execute(sa.delete(charge_amounts).where(charge_amounts.c.workload == workload))
-        if not charge.is_live:
-            await self.connection.execute(sa.delete(charges).where(charges.c.workload == workload))
-            return charge
-        row = charge_row(charge)
-        statement = self.ledger.database.insert(charges).values(row)
-        others = {name: value for name, value in row.items() if name != "workload"}
-        await self.connection.execute(statement.on_conflict_do_update(index_elements=["workload"], set_=others))
-        if amounts := amount_rows(charge):
+    async def save(self, *changed: Charge) -> None:
+        """Write charges and their amounts. A charge with nothing left in it is forgotten."""
+        workloads = [workload_text(charge.workload) for charge in changed]
+        await self.connection.execute(sa.delete(charge_amounts).where(charge_amounts.c.workload.in_(workloads)))
+        live = [replace(charge, updated_at=self.now) for charge in changed if charge.is_live]
+        if len(live) < len(changed):
+            gone = [workload_text(charge.workload) for charge in changed if not charge.is_live]
+            await self.connection.execute(sa.delete(charges).where(charges.c.workload.in_(gone)))
+        if live:
+            statement = self.ledger.database.insert(charges)
+            rows = [charge_row(charge) for charge in live]
+            others = {name: statement.excluded[name] for name in rows[0] if name != "workload"}
+            upsert = statement.on_conflict_do_update(index_elements=["workload"], set_=others)
+            await self.connection.execute(upsert, rows)
+        if amounts := [row for charge in live for row in amount_rows(charge)]:
             await self.connection.execute(sa.insert(charge_amounts), amounts)
-        return charge
 
     async def forget(self, workload: WorkloadKey) -> None:
         """The workload is gone."""
         await self.save(Charge(workload))
 
-    async def record(self, decision: Decision) -> None:
-        """Write a decision down. The same request again replaces its line."""
-        row = decision_row(decision, self.now)
-        statement = self.ledger.database.insert(decisions).values(row)
-        statement = statement.on_conflict_do_update(index_elements=["request"], set_=row).returning(decisions.c.id)
-        number = (await self.connection.execute(statement)).scalar_one()
-        if number % _PRUNE_EVERY == 0:
-            await self.ledger._prune(self.connection)
+    async def record(self, *made: Decision) -> None:
+        """Write decisions down. The same request again replaces its line."""
+        statement = self.ledger.database.insert(decisions)
+        rows = [decision_row(decision, self.now) for decision in made]
+        others = {name: statement.excluded[name] for name in rows[0]}
+        upsert = statement.on_conflict_do_update(index_elements=["request"], set_=others)
+        await self.connection.execute(upsert, rows)
+        if self.ledger.is_time_to_prune(len(made)):
+            await self.ledger.prune_in(self.connection)
 
     async def expire(self) -> int:
         """Drop the provisional parts of this namespace whose time has passed; how many that were."""
         due = sa.select(charges).where(charges.c.namespace == self.namespace, charges.c.expires_at <= self.now)
         expired: Sequence[Any] = (await self.connection.execute(due)).all()
-        for row in expired:
-            await self.save(read_charge(row).at(self.now))
+        if expired:
+            await self.save(*(read_charge(row).at(self.now) for row in expired))
         return len(expired)

@@ -38,6 +38,7 @@ charges = Table(
     Column("expires_at", Double, comment="when the provisional part lapses, seconds since 1970"),
     Column("source", String, nullable=False, default=""),
     Column("updated_at", Double, nullable=False),
+    Column("marked_at", Double, comment="when a reconcile last found it in the truth"),
     Index("charges_expiry", "expires_at"),
     Index("charges_namespace", "namespace"),
 )

@@ -1,0 +1,171 @@
+"""A statement of the ledger: what each namespace is charged for, charge by charge, and the newest decisions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from estimator.accounting.amounts import texts
+from estimator.accounting.charges import Charge
+from estimator.accounting.ledger import Ledger
+from estimator.accounting.rows import Decision
+from interpreters.core.requirements import Wire
+
+
+class PartLine(Wire, frozen=True, omit_defaults=False):
+    name: str
+    replicas: int
+
+
+class ChargeLine(Wire, frozen=True, omit_defaults=False):
+    """One charge. `counted` is false for what a charged owner answers for."""
+
+    workload: str
+    namespace: str
+    amounts: dict[str, str]
+    state: str
+    components: list[PartLine]
+    clusters: list[str]
+    source: str
+    updated_at: str
+    expires_at: str | None = None
+    owner: str | None = None
+    counted: bool = True
+
+
+class DecisionLine(Wire, frozen=True, omit_defaults=False):
+    at: str
+    operation: str
+    workload: str
+    namespace: str
+    allowed: bool
+    mode: str
+    username: str
+    message: str
+    asked: dict[str, str]
+    request: str
+
+
+class NamespaceStatement(Wire, frozen=True, omit_defaults=False):
+    namespace: str
+    used: dict[str, str]
+    charges: list[ChargeLine]
+
+
+class Statement(Wire, frozen=True, omit_defaults=False):
+    namespaces: list[NamespaceStatement]
+    decisions: list[DecisionLine]
+
+
+async def read_statement(ledger: Ledger, *, namespace: str | None, decisions: int) -> Statement:
+    """Everything, or one namespace."""
+    names = [namespace] if namespace is not None else await ledger.namespaces()
+    pages = []
+    for name in names:
+        async with ledger.page(name, read_only=True) as page:
+            counted = {charge.workload for charge in await page.charged()}
+            used = await page.used()
+        lines = [_charge_line(charge, charge.workload in counted) async for charge in ledger.charges(name)]
+        pages.append(NamespaceStatement(name, texts(used), lines))
+    newest = [_decision_line(line) async for line in ledger.decisions(namespace, decisions)]
+    return Statement(pages, newest)
+
+
+async def export_lines(ledger: Ledger, what: str, namespace: str | None) -> AsyncIterator[ChargeLine | DecisionLine]:
+    """All charges or all decisions, one at a time."""
+    if what == "decisions":
+        async for decision in ledger.decisions(namespace):
+            yield _decision_line(decision)
+        return
+    for name in [namespace] if namespace is not None else await ledger.namespaces():
+        async with ledger.page(name, read_only=True) as page:
+            counted = {charge.workload for charge in await page.charged()}
+        async for charge in ledger.charges(name):
+            yield _charge_line(charge, charge.workload in counted)
+
+
+_FIELDS: Final = {"charges": ChargeLine.__struct_fields__, "decisions": DecisionLine.__struct_fields__}
+
+
+def csv_header(what: str) -> str:
+    return _csv(list(_FIELDS[what]))
+
+
+def csv_row(line: ChargeLine | DecisionLine) -> str:
+    """Lists and amounts stand in their cell as JSON."""
+    values = (getattr(line, field) for field in line.__struct_fields__)
+    return _csv([msgspec.json.encode(v).decode() if isinstance(v, dict | list) else v for v in values])
+
+
+def ndjson_row(line: ChargeLine | DecisionLine) -> str:
+    return msgspec.json.encode(line).decode() + "\n"
+
+
+def render_statement(statement: Statement) -> str:
+    """The statement for a terminal."""
+    lines = []
+    for page in statement.namespaces:
+        used = ", ".join(f"{resource} {amount}" for resource, amount in page.used.items()) or "nothing"
+        lines.append(f"{page.namespace or '(cluster-scoped)'}: charged {used}")
+        for charge in page.charges:
+            amounts = ", ".join(f"{name} {amount}" for name, amount in charge.amounts.items() if "/" not in name)
+            until = f" until {charge.expires_at}" if charge.expires_at else ""
+            answered = f", answered for by {charge.owner}" if not charge.counted else ""
+            where = f" in {', '.join(charge.clusters)}" if charge.clusters else ""
+            lines.append(f"  {charge.workload}{where}: {amounts or 'nothing'} ({charge.state}{until}{answered})")
+    if not statement.namespaces:
+        lines.append("nothing is charged")
+    if statement.decisions:
+        lines.append("\nnewest decisions")
+    for line in statement.decisions:
+        answer = "allowed" if line.allowed else "denied"
+        why = f": {line.message}" if line.message else ""
+        lines.append(f"  {line.at}  {answer}  {line.operation} {line.workload} by {line.username or 'unknown'}{why}")
+    return "\n".join(lines) + "\n"
+
+
+def _charge_line(charge: Charge, counted: bool) -> ChargeLine:
+    demand = charge.demand
+    return ChargeLine(
+        workload=str(charge.workload),
+        namespace=charge.workload.namespace,
+        amounts=texts(charge.amounts),
+        state="provisional" if charge.provisional is not None else "confirmed",
+        components=[PartLine(part.name, part.replicas) for part in demand.parts],
+        clusters=[target.name for target in demand.targets],
+        source=charge.source,
+        updated_at=_moment(charge.updated_at),
+        expires_at=None if charge.expires_at is None else _moment(charge.expires_at),
+        owner=None if charge.owner is None else str(charge.owner),
+        counted=counted,
+    )
+
+
+def _decision_line(decision: Decision) -> DecisionLine:
+    return DecisionLine(
+        at=_moment(decision.at),
+        operation=decision.operation,
+        workload=str(decision.workload),
+        namespace=decision.workload.namespace,
+        allowed=decision.allowed,
+        mode=decision.mode,
+        username=decision.username,
+        message=decision.message,
+        asked=texts(decision.asked),
+        request=decision.request,
+    )
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _csv(values: list[object]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(values)
+    return text.getvalue()
