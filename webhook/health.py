@@ -45,7 +45,7 @@ def inspection_routes(service: Service) -> list[Route]:
         return json_response({"version": __version__, "scripts": digest_of(service.catalog), "kinds": kinds(service)})
 
     async def describe(request: BaseRequest) -> Response:
-        return json_response(openapi.document(__version__, service.routes))
+        return json_response(openapi.document(__version__, service.routes, service.shapes))
 
     return [
         Route("GET", "/metrics", metrics, openapi.METRICS),

@@ -13,20 +13,17 @@ from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
 from interpreters.core.errors import InternalError, InterpError, RequestError
-from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Wire
 from interpreters.core.wire import API_VERSION, KIND, Request, decode_request, encode_failure, encode_reply
 from interpreters.interpretation import Interpretation, interpret_async
 from webhook import openapi
 from webhook.bodies import HttpProblem, read_body
+from webhook.endpoint import budget_of, checked_names
 from webhook.listener import Route
 from webhook.logs import LOGGER
 from webhook.service import Service
-from webhook.settings import Settings
-from webhook.target import parse_target
 
 PATH = "/interpret"
-_LONGEST_NAME = 253  # of a group; versions and kinds are shorter still
 _LONGEST_LOGGED = 16 * 1024
 
 
@@ -79,7 +76,7 @@ class Interpret:
     async def _reply(self, http: BaseRequest, body: bytes, started: float, deadline: float) -> bytes:
         try:
             request = decode_request(body)
-            _check_names(request.kind)
+            checked_names(request.kind)
         except RequestError as error:
             return self._unreadable(body, error)
         try:
@@ -95,6 +92,7 @@ class Interpret:
             LOGGER.exception("an interpretation failed through a mistake of ours", extra={"uid": request.uid})
             return self._failed(request, InternalError("an internal error; the server's log has the details"), started)
         self._succeeded(request, done, started)
+        self._service.seen(request, done.reply)
         return reply
 
     def _succeeded(self, request: Request, done: Interpretation, started: float) -> None:
@@ -138,15 +136,6 @@ class Interpret:
         return seconds
 
 
-def budget_of(request: BaseRequest, settings: Settings) -> float:
-    """Seconds to answer in: what the caller gives, less a margin. Raises `HttpProblem`."""
-    target = parse_target(request.raw_path)
-    if target.problem:
-        raise HttpProblem(400, "timeout", target.problem)
-    budget = min(target.timeout or settings.timeout_seconds, settings.timeout_seconds_most)
-    return budget - min(settings.margin_seconds, budget / 4)
-
-
 def allow_list(networks: list[str]) -> Callable[[str], bool]:
     """Whether an address may call. An IPv4 caller may come in IPv6 clothes."""
     if not networks:
@@ -163,11 +152,6 @@ def allow_list(networks: list[str]) -> Callable[[str], bool]:
         return any((mapped or parsed) in network for network in allowed)
 
     return admits
-
-
-def _check_names(kind: GroupVersionKind) -> None:
-    if max(map(len, kind)) > _LONGEST_NAME:
-        raise RequestError(f"request.kind: expected names of at most {_LONGEST_NAME} characters")
 
 
 def _shown(request: Request) -> str:

@@ -37,6 +37,13 @@ class Metrics:
         self.other_requests = Counter(
             "interp_http_requests", "Requests to the other endpoints.", ["path", "status"], registry=registry
         )
+        self.admissions = Counter("interp_admissions", "Decisions of /admit.", ["decision"], registry=registry)
+        self.sightings = Counter(
+            "interp_sightings",
+            "Workloads that Karmada asked about, by what the ledger did.",
+            ["outcome"],
+            registry=registry,
+        )
         self.in_flight = self._gauge("interp_in_flight", "Requests being worked on.")
         self.waiting = self._gauge("interp_waiting", "Requests waiting for their turn.")
         self.workers = self._gauge("interp_workers", "Sandbox workers that are up.")

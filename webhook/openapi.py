@@ -127,9 +127,9 @@ VERSION = look("Version, operations and kinds.")
 OPENAPI = look("This document.")
 
 
-def document(version: str, routes: Iterable[Route]) -> dict[str, Any]:
+def document(version: str, routes: Iterable[Route], more_shapes: Iterable[Any] = ()) -> dict[str, Any]:
     """The description of these routes; one with a secret in its path is described without it."""
-    shapes = (Component, ReplicaRequirements, Dependency, AggregatedStatusItem)
+    shapes = (Component, ReplicaRequirements, Dependency, AggregatedStatusItem, *more_shapes)
     _, schemas = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     paths: dict[str, Any] = {}
     for route in routes:

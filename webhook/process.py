@@ -16,6 +16,10 @@ import uvloop
 
 from interpreters.core.errors import InterpError
 from webhook import logs
+from webhook.accounting import accounting
+from webhook.admit import admit_routes
+from webhook.clusters import following
+from webhook.estimate import SHAPES, estimate_routes
 from webhook.health import health_routes, inspection_routes
 from webhook.interpret import interpret_routes
 from webhook.listener import Listener, Route
@@ -43,11 +47,10 @@ class Running:
         self._listeners: list[Listener] = []
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def open(self) -> None:
+    async def open(self, private: list[Route]) -> None:
         service, settings = self.service, self.service.settings
         share = settings.processes > 1
         public = [*interpret_routes(service), *health_routes(service)]
-        private = private_routes(service)
         service.routes = [*public, *private]
         if settings.admin_port is None:
             public += private
@@ -106,9 +109,23 @@ class Running:
             self.service.observe()
 
 
-def private_routes(service: Service) -> list[Route]:
-    """Everything that may be moved to the second listener: one file per endpoint."""
-    return inspection_routes(service)
+@asynccontextmanager
+async def private_routes(service: Service) -> AsyncIterator[list[Route]]:
+    """Everything that may be moved to the second listener, one file per endpoint, and what these need opened."""
+    settings = service.settings
+    async with following(settings.clusters) as clusters, accounting(service, clusters) as books:
+        if clusters.known:
+            service.checks["clusters"] = clusters.unsynced
+        if books is not None:
+            service.checks["ledger"] = books.unreachable
+            service.seen = books.see
+            service.observers.append(partial(books.observe, service.metrics))
+        service.shapes = SHAPES
+        yield [
+            *inspection_routes(service),
+            *estimate_routes(service, clusters),
+            *admit_routes(service, clusters, books),
+        ]
 
 
 @asynccontextmanager
@@ -117,12 +134,13 @@ async def serving(settings: Settings) -> AsyncIterator[Running]:
     service = Service(settings)
     try:
         await service.start()
-        running = Running(service)
-        try:
-            await running.open()
-            yield running
-        finally:
-            await running.close()
+        async with private_routes(service) as private:
+            running = Running(service)
+            try:
+                await running.open(private)
+                yield running
+            finally:
+                await running.close()
     finally:
         await service.close()
 

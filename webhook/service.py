@@ -6,10 +6,12 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from interpreters.catalog import Catalog
 from interpreters.core.engine import Limits
 from interpreters.core.errors import InputError
+from interpreters.core.wire import Reply, Request
 from interpreters.interpretation import load_functions_async
 from interpreters.sandbox.pool import SandboxPool
 from interpreters.scan import Origin, scan
@@ -40,6 +42,9 @@ class Service:
         self.reloads = Reloads({"scripts": self.load_scripts}, self.metrics)
         self.checks: dict[str, Check] = {"scripts": self._scripts_loaded, "workers": self._workers_up}
         self.routes: list[Route] = []
+        self.shapes: tuple[Any, ...] = ()  # further structs of the OpenAPI document
+        self.observers: list[Callable[[], None]] = []
+        self.seen: Callable[[Request, Reply], None] = lambda request, reply: None
         self.draining = False
         self._killed: dict[str, int] = {}
 
@@ -78,6 +83,8 @@ class Service:
         for reason, total in stats.kills.items():
             metrics.workers_killed.labels(reason).inc(total - self._killed.get(reason, 0))
         self._killed = dict(stats.kills)
+        for observer in self.observers:
+            observer()
 
     def _install(self, catalog: Catalog) -> None:
         self.catalog = catalog

@@ -15,7 +15,8 @@ from msgspec import Meta, Struct
 from interpreters.core.engine import MIB
 from interpreters.core.errors import InputError
 
-Mode = Literal["enforce", "warn", "off"]
+Mode = Literal["enforce", "warn", "record"]
+OnInterpret = Literal["off", "record", "warn"]
 
 
 class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -77,14 +78,17 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     log_objects: Annotated[bool, Meta(description="Log the objects of failed requests (never Secrets).")] = False
     tracing: Annotated[Literal["auto", "off"], Meta(description="OpenTelemetry spans if it is installed.")] = "auto"
 
-    clusters: Annotated[list[str], Meta(description="Files or folders with cluster state for /estimate.")] = []
-    kubeconfig: Annotated[str, Meta(description="Kubeconfig of a live cluster for /estimate and /admit.")] = ""
-    quotas: Annotated[list[str], Meta(description="Files or folders with FederatedResourceQuotas for /admit.")] = []
-    ledger: Annotated[str, Meta(description="URL of the quota ledger: sqlite:///file or postgresql://…")] = ""
-    admission_mode: Annotated[Mode, Meta(description="What /admit does where no mode is set per namespace.")] = (
-        "enforce"
-    )
-    admission_modes: Annotated[dict[str, Mode], Meta(description="Namespace to mode: enforce, warn or off.")] = {}
+    clusters: Annotated[
+        list[str], Meta(description="Clusters for /estimate and /admit: NAME=FOLDER or NAME=KUBECONFIG[#CONTEXT].")
+    ] = []
+    quotas: Annotated[list[str], Meta(description="Files or folders with the quotas that /admit keeps.")] = []
+    kubeconfig: Annotated[str, Meta(description="Of the Karmada control plane, to read quotas from it instead.")] = ""
+    ledger: Annotated[str, Meta(description="URL of the ledger: sqlite:///file or postgresql://user@host/name.")] = ""
+    on_interpret: Annotated[
+        OnInterpret, Meta(description="What the ledger does with what Karmada asks: off, record or warn.")
+    ] = "record"
+    admission_mode: Annotated[Mode, Meta(description="What a breach leads to: enforce, warn or record.")] = "enforce"
+    admission_modes: Annotated[dict[str, Mode], Meta(description="The same for single namespaces.")] = {}
 
 
 SECRET_FIELDS = frozenset({"path_secret", "ledger"})
@@ -117,8 +121,8 @@ def check(settings: Settings) -> None:
         raise InputError("pathSecret and pathSecretFile: give one of the two")
     if settings.client_ca and settings.admin_port is None:
         raise InputError("clientCa: needs adminPort, since Karmada presents no certificate to the first listener")
-    if settings.kubeconfig and settings.clusters:
-        raise InputError("clusters and kubeconfig: give one of the two")
+    if settings.kubeconfig and settings.quotas:
+        raise InputError("quotas and kubeconfig: give one of the two")
     for network in settings.allow_from:
         try:
             ipaddress.ip_network(network)

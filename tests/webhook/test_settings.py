@@ -38,7 +38,7 @@ VARIABLES = [  # variable, text, attribute, value
     ("INTERP_ALLOW_FROM", "10.0.0.0/8, ::1/128", "allow_from", ["10.0.0.0/8", "::1/128"]),
     ("INTERP_SCRIPTS", "/a:/b", "scripts", ["/a", "/b"]),
     ("INTERP_ADMIN_PORT", "9443", "admin_port", 9443),
-    ("INTERP_ADMISSION_MODES", "a=warn,b=off", "admission_modes", {"a": "warn", "b": "off"}),
+    ("INTERP_ADMISSION_MODES", "a=warn,b=record", "admission_modes", {"a": "warn", "b": "record"}),
 ]
 
 

@@ -1,0 +1,157 @@
+"""POST /admit over real HTTPS: quotas are kept, of two rivals one passes, and what Karmada asks is booked."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.webhook.server import SCRIPTS, Client, Server, request
+
+QUOTA = {
+    "apiVersion": "policy.karmada.io/v1alpha1",
+    "kind": "FederatedResourceQuota",
+    "metadata": {"name": "compute", "namespace": "default"},
+    "spec": {"overall": {"cpu": "10"}},
+}
+
+
+def review(name: str, cpu: str, operation: str = "CREATE", **more: Any) -> dict[str, Any]:
+    """An AdmissionReview of an Act with one component."""
+    component = {"name": "main", "replicas": 1, "replicaRequirements": {"resourceRequest": {"cpu": cpu}}}
+    obj = request("starlark", "InterpretComponent", components=[component])["object"]
+    obj["metadata"]["name"] = name
+    fields: dict[str, Any] = {"object": obj} if operation != "DELETE" else {"oldObject": obj}
+    asked = {
+        "uid": f"uid-{name}",
+        "kind": {"group": "stage.example.org", "version": "v1", "kind": "Act"},
+        "resource": {"group": "stage.example.org", "version": "v1", "resource": "acts"},
+        "name": name,
+        "namespace": "default",
+        "operation": operation,
+        "userInfo": {"username": "anna"},
+        **fields,
+        **more,
+    }
+    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+
+
+def flags(folder: Path, *more: str) -> list[str]:
+    (folder / "quota.yaml").write_text(yaml.safe_dump(QUOTA))
+    ledger = f"sqlite:///{folder / 'ledger.db'}"
+    return ["--scripts", str(SCRIPTS), "--bundled", "none", "--workers", "1", "--quotas", str(folder / "quota.yaml"),
+            "--ledger", ledger, *more]  # fmt: skip
+
+
+@pytest.fixture
+def admitting(certs: Path, tmp_path: Path) -> Iterator[Client]:
+    with Server(certs, *flags(tmp_path)) as server:
+        client = Client(server.port, certs / "ca.crt")
+        yield client
+        client.close()
+
+
+def decide(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
+    status, answer = client.post(asked, "/admit?timeout=10s")
+    assert status == 200, answer
+    assert answer["response"]["uid"] == asked["request"]["uid"]
+    response: dict[str, Any] = answer["response"]
+    return response
+
+
+STORY = [  # name, cpu, operation, further fields, allowed, part of the denial
+    ("one", "6", "CREATE", {}, True, ""),
+    ("two", "5", "CREATE", {}, False, "compute"),
+    ("two", "4", "CREATE", {"dryRun": True}, True, ""),
+    ("two", "4", "CREATE", {}, True, ""),
+    ("three", "1", "CREATE", {}, False, "cpu"),
+    ("one", "6", "DELETE", {}, True, ""),
+    ("three", "6", "CREATE", {}, True, ""),
+]
+
+
+def test_a_namespace_never_gets_more_than_its_quota(admitting: Client) -> None:
+    for name, cpu, operation, more, allowed, said in STORY:
+        response = decide(admitting, review(name, cpu, operation, **more))
+        assert response["allowed"] is allowed, (name, response)
+        assert said in response.get("status", {}).get("message", "")
+    assert admitting.metric("interp_admissions_total", decision="denied") == 2
+
+
+def test_what_no_script_knows_is_allowed_untouched(admitting: Client) -> None:
+    kind = {"group": "", "version": "v1", "kind": "ConfigMap"}
+    assert decide(admitting, review("settings", "1", kind=kind))["allowed"]
+
+
+def test_a_script_that_fails_denies_with_its_words(admitting: Client) -> None:
+    asked = review("broken", "1")
+    asked["request"]["object"]["spec"]["behaviour"] = "fail"
+    response = decide(admitting, asked)
+    assert not response["allowed"]
+    assert "cannot be played" in response["status"]["message"]
+
+
+MALFORMED = [{}, {"apiVersion": "v1", "kind": "Pod"}, {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}]
+
+
+@pytest.mark.parametrize("body", MALFORMED)
+def test_what_is_no_review_is_refused(admitting: Client, body: dict[str, Any]) -> None:
+    status, problem = admitting.post(body, "/admit")
+    assert status == 400
+    assert problem["message"]
+
+
+def test_of_two_that_fit_alone_but_not_together_one_passes_whichever_process_they_reach(
+    certs: Path, tmp_path: Path
+) -> None:
+    with Server(certs, *flags(tmp_path, "--processes", "2")) as server:
+        server.wait_for("listening", 2)
+        verdicts: list[bool] = []
+
+        def ask(number: int) -> None:
+            client = Client(server.port, certs / "ca.crt")
+            verdicts.append(decide(client, review(f"rival-{number}", "6"))["allowed"])
+
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(verdicts) == [False] * 11 + [True]
+
+
+def test_readiness_tells_of_the_ledger_and_what_karmada_asks_is_booked(admitting: Client) -> None:
+    assert admitting.get("/readyz")[1]["checks"]["ledger"] == "ok"
+    components = [{"name": "main", "replicas": 2, "replicaRequirements": {"resourceRequest": {"cpu": "3"}}}]
+    assert admitting.interpret(request("starlark", "InterpretComponent", components=components))["successful"]
+    end = time.monotonic() + 20
+    while admitting.metric("interp_sightings_total", outcome="recorded") < 1:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert not decide(admitting, review("another", "5"))["allowed"], "6 of 10 are taken by what Karmada asked about"
+    assert decide(admitting, review("another", "4"))["allowed"]
+
+
+def test_a_ledger_that_cannot_be_written_is_an_http_error_so_that_the_failure_policy_decides(
+    certs: Path, tmp_path: Path
+) -> None:
+    with Server(certs, *flags(tmp_path)) as server:
+        client = Client(server.port, certs / "ca.crt")
+        assert decide(client, review("one", "1"))["allowed"]
+        for file in tmp_path.glob("ledger.db*"):
+            file.write_bytes(b"not a database any more, whatever it was before" * 100)
+        status, problem = client.post(review("two", "1"), "/admit")
+        assert status in (500, 503), problem
+        ready = client.get("/readyz")
+        assert ready[0] == 503
+        assert ready[1]["checks"]["ledger"] != "ok"
+
+
+def test_without_a_ledger_the_answer_says_what_to_set(client: Client) -> None:
+    status, problem = client.post(review("one", "1"), "/admit")
+    assert (status, "set ledger" in problem["message"]) == (400, True)

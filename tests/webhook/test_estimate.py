@@ -1,0 +1,106 @@
+"""POST /estimate over real HTTPS: a workload, components or requirements in; sets, replicas and reasons out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+from tests.webhook.server import SCRIPTS, Client, Server, request
+
+
+def node(name: str, cpu: str) -> dict[str, Any]:
+    allocatable = {"cpu": cpu, "memory": "16Gi", "pods": "110"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": allocatable}}
+
+
+@pytest.fixture(scope="module")
+def estimating(certs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    folder = tmp_path_factory.mktemp("clusters")
+    for cluster, cpus in {"big": ["8", "8"], "small": ["1"]}.items():
+        (folder / cluster).mkdir()
+        nodes = [node(f"{cluster}-{index}", cpu) for index, cpu in enumerate(cpus)]
+        (folder / cluster / "nodes.yaml").write_text(yaml.safe_dump_all(nodes))
+    flags = [f"--clusters={name}={folder / name}" for name in ("big", "small")]
+    with Server(certs, "--scripts", str(SCRIPTS), "--bundled", "none", "--workers", "1", *flags) as server:
+        client = Client(server.port, certs / "ca.crt")
+        yield client
+        client.close()
+
+
+def requiring(cpu: str) -> dict[str, Any]:
+    return {"resourceRequest": {"cpu": cpu}}
+
+
+SET = [
+    {"name": "a", "replicas": 1, "replicaRequirements": requiring("1")},
+    {"name": "b", "replicas": 2, "replicaRequirements": requiring("500m")},
+]
+WORKLOAD = request("starlark", "InterpretComponent", components=SET)["object"]
+QUESTIONS = [  # question,                                     numbers by cluster
+    ({"components": SET}, {"big": (8, 24), "small": (0, 0)}),
+    ({"workload": WORKLOAD}, {"big": (8, 24), "small": (0, 0)}),
+    ({"components": SET, "cluster": "small"}, {"small": (0, 0)}),
+    ({"replicaRequirements": requiring("2"), "clusters": ["big"]}, {"big": (None, 8)}),
+    ({"replicaRequirements": requiring("2")}, {"big": (None, 8), "small": (None, 0)}),
+    ({"components": [{"name": "none", "replicas": 0}]}, {"big": (2147483647,) * 2, "small": (2147483647,) * 2}),
+    ({"components": SET, "clusters": ["big"], "assumedWorkloads": [{"components": SET}] * 3}, {"big": (5, 15)}),
+]
+
+
+@pytest.mark.parametrize(("question", "numbers"), QUESTIONS)
+def test_every_kind_of_question_is_answered_for_every_cluster(
+    estimating: Client, question: dict[str, Any], numbers: dict[str, Any]
+) -> None:
+    status, answer = estimating.post(question, "/estimate?timeout=5s")
+    assert status == 200, answer
+    got = {one["cluster"]: (one.get("maxSets"), one["maxReplicas"]) for one in answer["estimates"]}
+    assert got == numbers
+    for one in answer["estimates"]:
+        assert one["stalenessSeconds"] >= 0
+        assert one["reasons"] or one["maxReplicas"] == 2147483647
+
+
+MISTAKES = [  # question, status, part of the message
+    ({}, 400, "exactly one of"),
+    ({"components": SET, "replicaRequirements": requiring("1")}, 400, "exactly one of"),
+    ({"components": SET, "clusters": ["nowhere"]}, 400, "known are big, small"),
+    ({"components": [{"name": "a", "replicas": -1}]}, 400, "components[0].replicas"),
+    ({"replicaRequirements": requiring("one")}, 400, '"one" is not a quantity'),
+    ({"components": SET, "color": "red"}, 400, "color"),
+    ({"workload": {"apiVersion": "v1", "kind": "Nothing"}}, 404, "no script knows the kind v1 Nothing"),
+    ({"workload": {"kind": "Nothing"}}, 400, "apiVersion"),
+    ({"workload": [1]}, 400, "workload: expected an object"),
+    ({"workload": request("starlark", "InterpretComponent", behaviour="fail")["object"]}, 422, "cannot be played"),
+]
+
+
+@pytest.mark.parametrize(("question", "status", "message"), MISTAKES)
+def test_a_question_that_cannot_be_answered_says_why(
+    estimating: Client, question: dict[str, Any], status: int, message: str
+) -> None:
+    got, problem = estimating.post(question, "/estimate")
+    assert got == status
+    assert message in problem["message"]
+
+
+def test_answers_keep_the_openapi_document(estimating: Client) -> None:
+    _, document = estimating.get("/openapi.json")
+    schema = document["paths"]["/estimate"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+    registry: Registry[Any] = Registry().with_resource(
+        "urn:api", Resource.from_contents(document, default_specification=DRAFT202012)
+    )
+    absolute = yaml.safe_load(yaml.safe_dump(schema).replace("#/components", "urn:api#/components"))
+    _, answer = estimating.post({"components": SET}, "/estimate")
+    jsonschema.Draft202012Validator(absolute, registry=registry).validate(answer)
+
+
+def test_without_clusters_the_answer_says_what_to_set(client: Client) -> None:
+    status, problem = client.post({"components": SET}, "/estimate")
+    assert (status, "set clusters" in problem["message"]) == (400, True)

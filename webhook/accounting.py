@@ -1,0 +1,130 @@
+"""The ledger and the quotas behind /admit, and the line in which Karmada's own questions wait to be recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from estimator.accounting.admission import AllowanceSource, Gate, Modes
+from estimator.accounting.demand import WorkloadKey
+from estimator.accounting.ledger import Ledger
+from estimator.accounting.live import LiveAllowances
+from estimator.accounting.recorder import Recorder, Sighting
+from estimator.accounting.review import ObjectMetadata, OwnerReference
+from estimator.accounting.sources import FileAllowances, GivenAllowances
+from estimator.estimation import estimate_sets
+from estimator.snapshot.apiserver import ApiServer
+from estimator.snapshot.kubeconfig import find_access
+from interpreters.core.errors import InterpError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import Answer
+from interpreters.core.wire import Reply, Request
+from webhook.clusters import Clusters
+from webhook.metrics import Metrics
+from webhook.service import Service
+from webhook.settings import Settings
+from webhook.workloads import of_reply
+
+_DRAIN_SECONDS = 5.0
+
+
+class _Object(msgspec.Struct, frozen=True):
+    metadata: ObjectMetadata = ObjectMetadata()
+
+
+@dataclass(slots=True)
+class Accounting:
+    """An open ledger with the gate in front of it."""
+
+    ledger: Ledger
+    gate: Gate
+    recorder: Recorder
+    _counted: dict[str, int] = field(default_factory=dict)
+
+    async def unreachable(self) -> str | None:
+        """For /readyz."""
+        try:
+            async with self.ledger.page("", read_only=True) as page:
+                await page.charge(WorkloadKey("", "", "", ""))
+        except InterpError as error:
+            return str(error)
+        return None
+
+    def observe(self, metrics: Metrics) -> None:
+        """What became of the sightings since last asked."""
+        now = asdict(self.recorder.counts)
+        for outcome, total in now.items():
+            metrics.sightings.labels(outcome).inc(total - self._counted.get(outcome, 0))
+        self._counted = now
+
+    def see(self, request: Request, reply: Reply) -> None:
+        """Karmada asked what a workload consists of: let the ledger know, later and without fail."""
+        if request.operation.answer in (Answer.COMPONENTS, Answer.REPLICAS):
+            asyncio.get_running_loop().call_soon(self._offer, request, reply)
+
+    def _offer(self, request: Request, reply: Reply) -> None:
+        try:
+            metadata = msgspec.json.decode(request.object, type=_Object).metadata
+        except msgspec.DecodeError:
+            return
+        workload = WorkloadKey(request.kind.group, request.kind.kind, request.namespace, request.name)
+        owner = next((one for one in metadata.owner_references or () if one.controller), None)
+        self.recorder.offer(
+            Sighting(
+                workload,
+                of_reply(reply),
+                owner=_owner(owner, request.namespace) if owner else None,
+                uid=metadata.uid,
+                generation=metadata.generation,
+            )
+        )
+
+
+def _owner(reference: OwnerReference, namespace: str) -> WorkloadKey:
+    group = GroupVersionKind.parse(reference.api_version, reference.kind).group
+    return WorkloadKey(group, reference.kind, namespace, reference.name)
+
+
+@asynccontextmanager
+async def accounting(service: Service, clusters: Clusters) -> AsyncIterator[Accounting | None]:
+    """An open ledger for as long as the block lasts; None when none is configured."""
+    settings = service.settings
+    if not settings.ledger:
+        yield None
+        return
+    async with AsyncExitStack() as stack:
+        ledger = await stack.enter_async_context(Ledger(settings.ledger))
+        quotas = await _quotas(settings, stack)
+        modes = Modes(settings.admission_mode, settings.admission_modes)
+        recorder = Recorder(
+            ledger, quotas, mode=settings.on_interpret, validate=lambda sighting: _unfitting(clusters, sighting)
+        )
+        task = asyncio.create_task(recorder.serve())
+        try:
+            yield Accounting(ledger, Gate(ledger, quotas, modes), recorder)
+            await recorder.drain(_DRAIN_SECONDS)
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+async def _quotas(settings: Settings, stack: AsyncExitStack) -> AllowanceSource:
+    if settings.kubeconfig:
+        access = find_access(Path(settings.kubeconfig))
+        return LiveAllowances(await stack.enter_async_context(ApiServer(access)))
+    return FileAllowances(settings.quotas) if settings.quotas else GivenAllowances()
+
+
+def _unfitting(clusters: Clusters, sighting: Sighting) -> Sequence[str]:
+    """What the estimator has to say about a workload that Karmada asked about; runs in a thread."""
+    components = sighting.interpreted.as_components
+    states = [state.still() for cluster in clusters.known.values() if (state := cluster.state()) is not None]
+    if not components or not states or len(states) < len(clusters.known):
+        return ()
+    estimates = [estimate_sets(state, components, sighting.workload.namespace) for state in states]
+    return () if any(estimate.fits for estimate in estimates) else ("no cluster fits one set",)

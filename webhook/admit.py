@@ -1,0 +1,76 @@
+"""POST /admit: AdmissionReviews of workloads and bindings, decided by quota and by whether any cluster fits one set."""
+
+from __future__ import annotations
+
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
+
+from estimator.accounting.admission import ClusterFit, Interpretation
+from estimator.accounting.review import AdmissionRequest, decode_review, encode_review
+from interpreters.core.errors import InputError, ScriptError
+from webhook import openapi
+from webhook.accounting import Accounting
+from webhook.clusters import Clusters
+from webhook.endpoint import checked_names, received
+from webhook.listener import Route
+from webhook.service import Service
+from webhook.workloads import interpreted, knows
+
+PATH = "/admit"
+
+
+def admit_routes(service: Service, clusters: Clusters, accounting: Accounting | None) -> list[Route]:
+    async def answer(request: BaseRequest) -> Response:
+        body, deadline = await received(request, service.settings)
+        review = decode_review(body)
+        if accounting is None:
+            raise InputError("no ledger is configured; set ledger to sqlite:///file or postgresql://user@host/name")
+        said = await _interpretation(service, clusters, review, deadline)
+        # A ledger that cannot be written is an HTTP error, so that the registered failurePolicy decides.
+        verdict = await accounting.gate.decide(review, said)
+        service.metrics.admissions.labels("allowed" if verdict.allowed else "denied").inc()
+        return Response(body=encode_review(review.uid, verdict), content_type="application/json")
+
+    return [Route("POST", PATH, answer, DESCRIPTION)]
+
+
+async def _interpretation(
+    service: Service, clusters: Clusters, review: AdmissionRequest, deadline: float
+) -> Interpretation | None:
+    """What the scripts and clusters say; None for a kind that no script knows."""
+    kind = checked_names(review.kind)
+    if not knows(service, kind):
+        return None
+    if review.operation == "DELETE":
+        return Interpretation()
+    try:
+        new = await interpreted(service, kind, bytes(review.object), deadline)
+        old = (
+            await interpreted(service, kind, bytes(review.old_object), deadline)
+            if review.operation == "UPDATE"
+            else None
+        )
+    except ScriptError as error:
+        return Interpretation(problem=str(error))
+    if not clusters.known or not new.as_components:
+        return Interpretation(new, old)
+    fits = [ClusterFit(*fit) for fit in await clusters.fits(new.as_components, review.workload.namespace)]
+    return Interpretation(new, old, fits=fits)
+
+
+_REVIEW = {
+    "type": "object",
+    "required": ["apiVersion", "kind"],
+    "properties": {
+        "apiVersion": {"type": "string", "const": "admission.k8s.io/v1"},
+        "kind": {"type": "string", "const": "AdmissionReview"},
+        "request": {"type": "object", "required": ["uid", "operation", "kind"]},
+        "response": {"type": "object", "required": ["uid", "allowed"]},
+    },
+}
+DESCRIPTION = openapi.operation(
+    "Admit or deny a workload or a binding by its namespace's quotas.",
+    _REVIEW,
+    _REVIEW,
+    _503="The ledger cannot be reached.",
+)

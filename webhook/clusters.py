@@ -1,0 +1,93 @@
+"""The clusters that /estimate and /admit look at: pictures from files or live, followed in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import msgspec
+
+from estimator.estimation import estimate_sets
+from estimator.model import NO_LIMIT, NO_OPINION, Code, Estimate
+from estimator.service.clusters import find_clusters
+from estimator.service.precedence import Precedence
+from estimator.service.settings import Settings as EstimatorSettings
+from estimator.snapshot.cluster import Cluster
+from estimator.state import ClusterState
+from interpreters.core.errors import RequestError
+from interpreters.core.requirements import Component, Wire
+
+_AT_ONCE = 4  # estimates under way in one process; they share its cores with everything else
+
+
+class ClusterAnswer(Wire, frozen=True, omit_defaults=False):
+    """One cluster's estimate, and how old the picture is that it was made from."""
+
+    cluster: str
+    estimate: Estimate
+    staleness_seconds: float | None
+
+
+@dataclass(slots=True)
+class Clusters:
+    """Answers questions about each of them; never blocks the event loop."""
+
+    known: Mapping[str, Cluster] = field(default_factory=dict)
+    _turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+
+    def select(self, names: Sequence[str]) -> list[Cluster]:
+        """These, or all. Raises `RequestError` naming the known ones."""
+        unknown = [name for name in names if name not in self.known]
+        if unknown:
+            known = ", ".join(sorted(self.known)) or "none: set clusters"
+            raise RequestError(f"clusters: {unknown[0]!r:.80} is not known; known are {known}")
+        return [self.known[name] for name in names or sorted(self.known)]
+
+    async def ask(self, cluster: Cluster, unit: str, question: Callable[[ClusterState], Estimate]) -> ClusterAnswer:
+        state = cluster.state()
+        if state is None:
+            why = cluster.problem or "the cluster is being read"
+            return ClusterAnswer(cluster.name, Estimate(unit, NO_OPINION, Code.NOOPERATION, [why]), None)
+        async with self._turn:
+            estimate = await asyncio.to_thread(question, state.still())
+        if estimate.code is Code.ERROR:
+            estimate = msgspec.structs.replace(estimate, count=NO_OPINION)
+        return ClusterAnswer(cluster.name, estimate, round(cluster.staleness(), 3))
+
+    async def fits(self, components: Sequence[Component], namespace: str) -> list[tuple[str, int, str]]:
+        """For each cluster how many sets it takes, no opinion counting as no limit, and what stops the next."""
+        answers = [
+            await self.ask(cluster, "sets", lambda state: estimate_sets(state, components, namespace))
+            for cluster in self.select(())
+        ]
+        return [
+            (
+                answer.cluster,
+                NO_LIMIT if answer.estimate.count == NO_OPINION else answer.estimate.count,
+                "; ".join(answer.estimate.reasons),
+            )
+            for answer in answers
+        ]
+
+    async def unsynced(self) -> str | None:
+        """For /readyz: which clusters have not been seen yet."""
+        missing = [name for name, cluster in self.known.items() if not cluster.synced]
+        return f"not read yet: {', '.join(missing)}" if missing else None
+
+
+@asynccontextmanager
+async def following(sources: Sequence[str]) -> AsyncIterator[Clusters]:
+    """The clusters of the settings, kept up to date for as long as the block lasts."""
+    if not sources:
+        yield Clusters()
+        return
+    known = find_clusters(EstimatorSettings(clusters=sources), Precedence())
+    tasks = [asyncio.create_task(cluster.run()) for cluster in known.values()]
+    try:
+        yield Clusters(known)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,146 @@
+"""POST /estimate: how many replicas or whole sets fit each cluster, and what stops the next one.
+
+The proposal's second alternative over HTTP: one question that holds a workload, its components, or the requirements of
+one replica; one answer that holds `maxReplicas`, and `maxSets` where there are sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import msgspec
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
+from msgspec import Meta, Raw
+
+from estimator.estimation import estimate_replicas, estimate_sets
+from estimator.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Estimate
+from estimator.state import ClusterState
+from interpreters.core.errors import InputError, RequestError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.requirements import Component, ReplicaRequirements, Wire
+from webhook import openapi
+from webhook.clusters import ClusterAnswer, Clusters
+from webhook.endpoint import checked_names, received
+from webhook.listener import Route, json_response
+from webhook.service import Service
+from webhook.workloads import interpreted
+
+PATH = "/estimate"
+Question = Callable[[ClusterState], Estimate]
+
+
+class EstimateRequest(Wire, frozen=True, forbid_unknown_fields=True):
+    """Exactly one of workload, components and replicaRequirements. No cluster named: all."""
+
+    workload: Annotated[Raw, Meta(extra_json_schema={"type": "object"})] = msgspec.field(default_factory=Raw)
+    components: list[Component] | None = None
+    replica_requirements: ReplicaRequirements | None = None
+    clusters: list[str] = []
+    cluster: str = ""
+    namespace: str = ""
+    assumed_workloads: list[AssumedWorkload] = []
+
+
+def estimate_routes(service: Service, clusters: Clusters) -> list[Route]:
+    async def answer(request: BaseRequest) -> Response:
+        body, deadline = await received(request, service.settings)
+        asked = _decoded(body)
+        names = [*asked.clusters, *([asked.cluster] if asked.cluster else [])]
+        selected = clusters.select(names)
+        if not selected:
+            raise InputError("no cluster is configured; set clusters to NAME=FOLDER or NAME=KUBECONFIG")
+        unit, question = await _question(service, asked, deadline)
+        answers = [await clusters.ask(cluster, unit, question) for cluster in selected]
+        return json_response({"estimates": [_worded(one) for one in answers]})
+
+    return [Route("POST", PATH, answer, DESCRIPTION)]
+
+
+async def _question(service: Service, asked: EstimateRequest, deadline: float) -> tuple[str, Question]:
+    namespace, components, requirements = asked.namespace, asked.components, asked.replica_requirements
+    if bytes(asked.workload):
+        obj = msgspec.json.decode(asked.workload)
+        if not isinstance(obj, dict):
+            raise RequestError("workload: expected an object")
+        kind = checked_names(GroupVersionKind.of(obj))
+        said = await interpreted(service, kind, bytes(asked.workload), deadline)
+        metadata = obj.get("metadata")
+        namespace = (
+            namespace or str((metadata or {}).get("namespace") or "") if isinstance(metadata, dict) else namespace
+        )
+        components, requirements = (list(said.components) if said.components is not None else None), said.requirements
+    if components is not None:
+        _check(components)
+        return "sets", lambda state: estimate_sets(state, components, namespace, assumed=asked.assumed_workloads)
+    wanted = requirements or ReplicaRequirements()
+    wanted.amounts()
+    if not wanted.namespace:
+        wanted = msgspec.structs.replace(wanted, namespace=namespace)
+    return "replicas", lambda state: estimate_replicas(state, wanted, assumed=asked.assumed_workloads)
+
+
+def _check(components: list[Component]) -> None:
+    """Raise for a quantity or a number that no estimate could be made of, before any thread is bothered."""
+    for index, component in enumerate(components):
+        if not 0 <= component.replicas <= NO_LIMIT:
+            raise RequestError(f"components[{index}].replicas: expected 0 to {NO_LIMIT}, got {component.replicas}")
+        component.amounts()
+
+
+def _worded(answer: ClusterAnswer) -> dict[str, Any]:
+    estimate = answer.estimate
+    numbers: dict[str, int] = {}
+    if estimate.unit == "sets":
+        numbers["maxSets"] = estimate.count
+    numbers["maxReplicas"] = estimate.count if estimate.replicas is None else estimate.replicas
+    return {
+        "cluster": answer.cluster,
+        **numbers,
+        "reasons": estimate.reasons,
+        "stalenessSeconds": answer.staleness_seconds,
+        "estimate": estimate,
+    }
+
+
+def _decoded(body: bytes) -> EstimateRequest:
+    try:
+        asked = msgspec.json.decode(body, type=EstimateRequest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RequestError(f"not a question for {PATH}: {error}") from None
+    given = [bool(bytes(asked.workload)), asked.components is not None, asked.replica_requirements is not None]
+    if sum(given) != 1:
+        raise RequestError("expected exactly one of workload, components and replicaRequirements")
+    return asked
+
+
+_ANSWER = {
+    "type": "object",
+    "required": ["estimates"],
+    "properties": {
+        "estimates": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["cluster", "maxReplicas", "reasons", "estimate"],
+                "properties": {
+                    "cluster": {"type": "string"},
+                    "maxSets": {"type": "integer", "minimum": NO_OPINION},
+                    "maxReplicas": {"type": "integer", "minimum": NO_OPINION},
+                    "reasons": {"type": "array", "items": {"type": "string"}},
+                    "stalenessSeconds": {"type": ["number", "null"]},
+                    "estimate": {"$ref": "#/components/schemas/Estimate"},
+                },
+            },
+        }
+    },
+}
+DESCRIPTION = openapi.operation(
+    "How many replicas or sets of a workload fit each cluster. -1: no opinion, 2147483647: no limit.",
+    {"$ref": "#/components/schemas/EstimateRequest"},
+    _ANSWER,
+    _404="No script answers for the workload's kind.",
+    _422="The script for the workload's kind failed.",
+)
+SHAPES = (EstimateRequest, Estimate)

@@ -1,0 +1,33 @@
+"""Asking the scripts what pods an object stands for, for the endpoints that estimate and admit."""
+
+from __future__ import annotations
+
+from estimator.placement.bindings import Interpreted
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import OPERATIONS, Answer
+from interpreters.core.wire import Reply, Request
+from interpreters.interpretation import interpret_async
+from webhook.service import Service
+
+_COMPONENTS = next(operation for operation in OPERATIONS if operation.answer is Answer.COMPONENTS)
+_REPLICAS = next(operation for operation in OPERATIONS if operation.answer is Answer.REPLICAS)
+
+
+def knows(service: Service, kind: GroupVersionKind) -> bool:
+    """Whether some script tells the pods of this kind."""
+    offered = {operation for operation, _ in service.catalog.operations(kind)}
+    return not offered.isdisjoint((_COMPONENTS, _REPLICAS))
+
+
+async def interpreted(service: Service, kind: GroupVersionKind, obj: bytes, deadline: float) -> Interpreted:
+    """The components, or without a script for those the replicas. Raises `InterpError`."""
+    offered = {operation for operation, _ in service.catalog.operations(kind)}
+    operation = _COMPONENTS if _COMPONENTS in offered else _REPLICAS
+    with service.load.kind(kind):
+        done = await interpret_async(service.pool, service.catalog, Request(operation, kind, obj), deadline)
+    return of_reply(done.reply)
+
+
+def of_reply(reply: Reply) -> Interpreted:
+    components = None if reply.components is None else tuple(reply.components)
+    return Interpreted(components, reply.replicas, reply.replica_requirements)
