@@ -1,7 +1,7 @@
 """Component sets on the free amounts of nodes: from columns of amounts to the packer's rows and back.
 
 Before packing, what cannot matter is taken out: nodes that take no component at all, common factors of the amounts (so
-nearly equal nodes become equal), and resources that never run out before another one does.
+nearly equal nodes become equal), and, node by node, resources that cannot run out before another one does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from estimator.amounts import PODS, Amounts
 from estimator.free import LARGEST, Column, column
 from estimator.nodes import Mask
-from estimator.packing import Demand, Row, pack
+from estimator.packing import Demand, pack
 
 Columns = Mapping[str, Column]
 
@@ -84,41 +84,44 @@ def fit_sets(columns: Columns, set_: Sequence[Wanted], limit: int) -> Fit:
     units = [gcd(*(wanted.amounts.get(resource, 0) for wanted in set_)) for resource in names]
     free = [_divided(_column(columns, name, size)[kept], unit) for name, unit in zip(names, units, strict=True)]
     needs = [[wanted.amounts.get(name, 0) // unit for name, unit in zip(names, units, strict=True)] for wanted in set_]
-    decisive = _decisive(free, needs)
-    rows: list[Row] = list(zip(*(free[resource].tolist() for resource in decisive), strict=True))
+    free, decisive = _plenty(free, needs)
     demands = [
         Demand(wanted.replicas, tuple(need[resource] for resource in decisive), mask[kept].astype(np.uint8).tobytes())
         for wanted, need, mask in zip(set_, needs, fits, strict=True)
     ]
-    packed = pack(rows, demands, limit)
+    packed = pack([free[resource].tolist() for resource in decisive], demands, limit)
     left = dict(columns)
-    for position, resource in enumerate(decisive):
-        remaining = column([row[position] for row in packed.rows])
+    for resource, remaining in zip(decisive, packed.left, strict=True):
         name, unit = names[resource], units[resource]
         left[name] = _column(columns, name, size).copy()
-        left[name][kept] -= _times(free[resource] - remaining, unit)
+        left[name][kept] -= _times(free[resource] - column(remaining), unit)
     return Fit(packed.sets, left, packed.failed, packed.missing)
 
 
-def _decisive(free: Sequence[Column], needs: Sequence[Sequence[int]]) -> list[int]:
-    """The resources that can run out first on some node; for any of the others, one of these is short no later."""
-    kept = list(range(len(free)))
-    for resource in range(len(free)):
-        if any(_covers(free, needs, other, resource) for other in kept if other != resource):
-            kept.remove(resource)
-    return kept
+def _plenty(free: Sequence[Column], needs: Sequence[Sequence[int]]) -> tuple[list[Column], list[int]]:
+    """Give each node the largest amount of a resource that cannot run out there, so that such nodes look the same.
+
+    Also tells which resources can run out somewhere: for any other, one of these is short no later, on every node.
+    """
+    scarce = [np.ones(len(amounts), dtype=np.bool_) for amounts in free]
+    for other in range(len(free)):
+        for one in range(len(free)):
+            if one != other and scarce[other].any():
+                scarce[other] &= ~(scarce[one] & _covers(free, needs, one, other))
+    levelled = [np.where(mask, amounts, amounts.max(initial=0)) for mask, amounts in zip(scarce, free, strict=True)]
+    return levelled, [resource for resource, mask in enumerate(scarce) if mask.any()] or list(range(len(free)))
 
 
-def _covers(free: Sequence[Column], needs: Sequence[Sequence[int]], one: int, other: int) -> bool:
-    """Whether, on every node, pods that find enough of `one` find enough of `other` as well."""
-    takers = [need for need in needs if need[other]]
-    if any(not need[one] for need in takers):
-        return False
-    for need in takers:
-        most = max(int(free[one].max(initial=1)) * need[other], int(free[other].max(initial=1)) * need[one])
-        if most > LARGEST or (free[one] * need[other] > free[other] * need[one]).any():
-            return False
-    return True
+def _covers(free: Sequence[Column], needs: Sequence[Sequence[int]], one: int, other: int) -> Mask:
+    """The nodes where any pods that find enough of `one` find enough of `other` as well."""
+    covered = np.ones(len(free[one]), dtype=np.bool_)
+    for need in needs:
+        if need[other]:
+            most = max(int(free[one].max(initial=1)) * need[other], int(free[other].max(initial=1)) * need[one])
+            if not need[one] or most > LARGEST:
+                return np.zeros_like(covered)
+            covered &= free[one] * need[other] <= free[other] * need[one]
+    return covered
 
 
 def _column(columns: Columns, resource: str, size: int) -> Column:

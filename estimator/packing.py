@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import ge, sub
 from typing import Final
 
-Row = tuple[int, ...]
-Pairs = tuple[tuple[int, int], ...]
+from estimator.fields import Fields
 
 _WIDEST_WINDOW: Final = 8  # nodes between the pointers; beyond it, remembering costs more than it saves
 _TRIALS: Final = 300
+
+Columns = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Demand:
     """A component to the packer: so many replicas, each needing `need`, on nodes whose byte in `admits` is 1."""
 
     replicas: int
-    need: Row
+    need: tuple[int, ...]
     admits: bytes
 
 
@@ -41,8 +41,8 @@ class Packed:
     """How many whole sets fit, what they leave, and where the next one failed."""
 
     sets: int
-    rows: list[Row]
-    """What is left on each node when the next set fails, with the part of it that found a place."""
+    left: list[list[int]]
+    """What is left when the next set fails, one column per resource, with the part of that set that found a place."""
 
     failed: int | None
     """The demand that found no place; None when the limit was reached first."""
@@ -51,110 +51,104 @@ class Packed:
     """How many of its replicas found none."""
 
 
-def pack(rows: list[Row], demands: Sequence[Demand], limit: int) -> Packed:
-    """Pack sets of the demands onto nodes with these free amounts, at most `limit` of them. Takes over `rows`.
+def pack(free: Columns, demands: Sequence[Demand], limit: int) -> Packed:
+    """Pack sets of the demands onto nodes, at most `limit` of them; `free` has one column of amounts per resource.
 
     Every demand has at least one replica, and needs something (a pod is a resource like any other).
     """
-    run = _Run(rows, demands)
+    run = _Run(free, demands)
     memory = _Memory(run)
     while run.failed is None and run.sets < limit:
-        if not memory.worthwhile:
+        if memory.worthwhile:
+            memory.advance(limit)
+        else:
             run.advance(limit)
-        elif not memory.replay(limit):
-            memory.record(limit)
-    return Packed(run.sets, run.rows[:-1], run.failed, run.missing)
+    return Packed(run.sets, run.fields.columns(run.rows[:-1]), run.failed, run.missing)
 
 
 class _Run:
     """One packing under way: what is left on the nodes, where each component's pointer stands, and sets so far."""
 
-    def __init__(self, rows: list[Row], demands: Sequence[Demand]) -> None:
-        self.rows = rows
-        rows.append(
-            (-1,) * len(demands[0].need)
-        )  # where a pointer stands that has run out of nodes: nothing fits there
+    def __init__(self, free: Columns, demands: Sequence[Demand]) -> None:
+        wholes = [[amount * demand.replicas for amount in demand.need] for demand in demands]
+        self.fields = Fields.wide_enough([*free, *zip(*wholes, strict=True)], resources=len(free))
+        self.rows = self.fields.rows(free)
+        self.rows.append(self.fields.guards)  # for pointers that have run out of nodes: nothing is free there
         self.demands = demands
         self.at = [_first(demand.admits, 0) for demand in demands]
         self.sets = 0
         self.failed: int | None = None
         self.missing = 0
-        self.moved = False
-        self._pairs = [_pairs(demand.need) for demand in demands]
-        self._whole = [tuple(amount * demand.replicas for amount in demand.need) for demand in demands]
-        self._totals: dict[tuple[int, ...], tuple[Pairs, Row]] = {}
-        self._all = self._total(tuple(range(len(demands))))
+        self._moved = False
+        self._need = [self.fields.amount(demand.need) for demand in demands]
+        self._parts = [self.fields.parts(demand.need) for demand in demands]
+        self._whole = [self.fields.amount(whole) for whole in wholes]
+        self._totals: dict[int, list[tuple[int, int, int]]] = {}
 
     def advance(self, limit: int) -> None:
         """Place one set, and when no pointer moved, at once all that land in the same places."""
-        self.moved = False
-        if self.place_one() and not self.moved:
-            self.jump(limit)
+        self._moved = False
+        if self._place_one() and not self._moved:
+            self._jump(limit)
 
-    def place_one(self) -> bool:
+    def _place_one(self) -> bool:
         """Place one set; False when a replica finds no node, and then `failed` and `missing` say which."""
-        rows = self.rows
+        rows, guards = self.rows, self.fields.guards
         for number, (node, whole) in enumerate(zip(self.at, self._whole, strict=True)):
-            row = rows[node]
-            if all(map(ge, row, whole)):
-                rows[node] = tuple(map(sub, row, whole))
+            rest = rows[node] - whole
+            if rest & guards == guards:
+                rows[node] = rest
             elif not self._spread(number):
                 return False
         self.sets += 1
         return True
 
-    def jump(self, limit: int) -> None:
-        """Place all the sets that land whole where the pointers stand."""
-        rows, at = self.rows, self.at
-        if len(set(at)) == 1:
-            groups = [(at[0], self._all)]
-        else:
-            members: dict[int, list[int]] = {}
-            for number, node in enumerate(at):
-                members.setdefault(node, []).append(number)
-            groups = [(node, self._total(tuple(numbers))) for node, numbers in members.items()]
-        times = limit - self.sets
-        for node, (pairs, _) in groups:
-            row = rows[node]
-            for resource, amount in pairs:
-                quotient = row[resource] // amount
-                times = min(times, quotient)
-        if times:
-            for node, (_, total) in groups:
-                rows[node] = tuple([free - amount * times for free, amount in zip(rows[node], total, strict=True)])
-            self.sets += times
-
     def _spread(self, number: int) -> bool:
         """Place a component whose replicas do not all fit where its pointer stands."""
-        demand, pairs, rows = self.demands[number], self._pairs[number], self.rows
+        demand, need, parts = self.demands[number], self._need[number], self._parts[number]
+        rows, guards = self.rows, self.fields.guards
         node, remaining, end = self.at[number], demand.replicas, len(demand.admits)
         while node < end:
             row = rows[node]
-            take = remaining
-            for resource, amount in pairs:
-                quotient = row[resource] // amount
-                take = min(take, quotient)
-            if take:
-                if take == 1:
-                    rows[node] = tuple(map(sub, row, demand.need))
-                else:
-                    rows[node] = tuple([free - amount * take for free, amount in zip(row, demand.need, strict=True)])
+            if (row - need) & guards == guards:
+                take = remaining
+                for shift, mask, amount in parts:
+                    quotient = (row >> shift & mask) // amount
+                    if quotient < take:  # noqa: PLR1730 - a call of min() would double the time of this loop
+                        take = quotient
+                rows[node] = row - need * take
                 remaining -= take
                 if not remaining:
                     break
             node = _first(demand.admits, node + 1)
-        self.moved = True
+        self._moved = True
         self.at[number] = node
         if remaining:
             self.failed, self.missing = number, remaining
         return not remaining
 
-    def _total(self, numbers: tuple[int, ...]) -> tuple[Pairs, Row]:
-        """What one set's replicas of several components take together."""
-        found = self._totals.get(numbers)
+    def _jump(self, limit: int) -> None:
+        """Place all the sets that land whole where the pointers stand."""
+        rows = self.rows
+        together: dict[int, int] = {}
+        for node, whole in zip(self.at, self._whole, strict=True):
+            together[node] = together.get(node, 0) + whole
+        times = limit - self.sets
+        for node, total in together.items():
+            row = rows[node]
+            for shift, mask, amount in self._total_parts(total):
+                quotient = (row >> shift & mask) // amount
+                if quotient < times:  # noqa: PLR1730 - as above
+                    times = quotient
+        if times:
+            for node, total in together.items():
+                rows[node] -= total * times
+            self.sets += times
+
+    def _total_parts(self, total: int) -> list[tuple[int, int, int]]:
+        found = self._totals.get(total)
         if found is None:
-            total = tuple(sum(amounts) for amounts in zip(*(self._whole[number] for number in numbers), strict=True))
-            found = self._totals[numbers] = (_pairs(total), total)
+            found = self._totals[total] = self.fields.parts([column[0] for column in self.fields.columns([total])])
         return found
 
 
@@ -171,20 +165,30 @@ class _Memory:
         numbers: dict[object, int] = {}
         kinds = zip(run.rows[:-1], self._open, strict=True)
         self._kinds = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
-        self._seen: dict[object, dict[tuple[int, ...], tuple[int, list[int], list[Row]]]] = {}
+        self._seen: dict[object, dict[tuple[int, ...], tuple[int, list[int], list[int]]]] = {}
         self._looks: dict[object, set[int]] = {}  # how many fresh nodes behind the pointers had a part in it
         self._trials = _TRIALS + len(run.rows) // 6
         self.worthwhile = True
         self._hits = self._misses = 0
 
-    def replay(self, limit: int) -> bool:
-        """Do what was done when pointers and nodes looked just like this; False when they never did."""
+    def advance(self, limit: int) -> None:
+        """Let the packing go on until the hindmost pointer moves, by heart where it was seen before."""
         run = self._run
         low, high = min(run.at), max(run.at)
-        key = self._key(low, high)
+        if high - low > _WIDEST_WINDOW:
+            run.advance(limit)
+            return
+        end = high + 1
+        key = tuple([node - low for node in run.at]), tuple(run.rows[low:end]), tuple(self._open[low:end])
+        if not self._replay(key, low, end, limit):
+            self._record(key, low, end, limit)
+
+    def _replay(self, key: object, low: int, start: int, limit: int) -> bool:
+        """Do what was done when pointers and nodes looked just like this; False when they never did."""
+        run = self._run
         for look in self._looks.get(key, ()):
-            end = high + 1 + look
-            outcome = self._seen[key].get(tuple(self._kinds[high + 1 : end]))
+            end = start + look
+            outcome = self._seen[key].get(tuple(self._kinds[start:end]))
             if outcome and run.sets + outcome[0] <= limit:
                 run.sets += outcome[0]
                 run.at = [low + offset for offset in outcome[1]]
@@ -193,36 +197,21 @@ class _Memory:
                 return True
         return False
 
-    def record(self, limit: int) -> None:
-        """Let the packing go on until the hindmost pointer moves, and remember what it did."""
-        run = self._run
-        low, high = min(run.at), max(run.at)
-        if high - low > _WIDEST_WINDOW:
-            run.advance(limit)
-            return
-        key, sets = self._key(low, high), run.sets
+    def _record(self, key: object, low: int, start: int, limit: int) -> None:
+        run, sets = self._run, self._run.sets
         while run.failed is None and run.sets < limit and min(run.at) == low:
             run.advance(limit)
         end = max(run.at) + 1
         if run.failed is None and end - low <= 2 * _WIDEST_WINDOW:
-            fresh = tuple(self._kinds[high + 1 : end])
+            fresh = tuple(self._kinds[start:end])
             outcome = (run.sets - sets, [node - low for node in run.at], run.rows[low:end])
             self._seen.setdefault(key, {})[fresh] = outcome
             self._looks.setdefault(key, set()).add(len(fresh))
         self._misses += 1
         self.worthwhile = self._misses < self._trials or 2 * self._hits > self._misses
 
-    def _key(self, low: int, high: int) -> object:
-        run = self._run
-        end = high + 1
-        return tuple([node - low for node in run.at]), tuple(run.rows[low:end]), tuple(self._open[low:end])
-
 
 def _first(admits: bytes, start: int) -> int:
     """The first admitted node from `start` on; one past the last when there is none."""
     node = admits.find(1, start)
     return len(admits) if node < 0 else node
-
-
-def _pairs(amounts: Row) -> Pairs:
-    return tuple((resource, amount) for resource, amount in enumerate(amounts) if amount)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from estimator.packing import Demand, Packed, Row
+from estimator.packing import Demand, Packed
+
+Row = tuple[int, ...]
+
+
+def columns(rows: Sequence[Sequence[int]], demands: Sequence[Demand]) -> list[list[int]]:
+    return [[row[resource] for row in rows] for resource in range(len(demands[0].need))]
 
 
 def pack_naively(rows: list[Row], demands: Sequence[Demand], limit: int) -> Packed:
@@ -17,6 +23,6 @@ def pack_naively(rows: list[Row], demands: Sequence[Demand], limit: int) -> Pack
                         left[node] = [free - need for free, need in zip(row, demand.need, strict=True)]
                         break
                 else:
-                    return Packed(sets, [tuple(row) for row in left], number, demand.replicas - placed)
+                    return Packed(sets, columns(left, demands), number, demand.replicas - placed)
         sets += 1
-    return Packed(sets, [tuple(row) for row in left], None, 0)
+    return Packed(sets, columns(left, demands), None, 0)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator.model import NO_LIMIT
-from estimator.packing import Demand, Row, pack
-from tests.estimator.naive import pack_naively
+from estimator.packing import Demand, pack
+from tests.estimator.naive import Row, columns, pack_naively
 
 World = tuple[list[Row], list[Demand], int]
 
@@ -37,7 +37,7 @@ def random_world(rng: random.Random) -> World:
 
 def check(world: World) -> None:
     rows, demands, limit = world
-    assert pack(list(rows), demands, limit) == pack_naively(rows, demands, limit)
+    assert pack(columns(rows, demands), demands, limit) == pack_naively(rows, demands, limit)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -80,11 +80,11 @@ def test_pointers_far_apart_do_not_disturb_each_other() -> None:
 
 def test_amounts_beyond_64_bits_are_exact() -> None:
     huge = 10**30
-    packed = pack([(huge + 1, 10**6)] * 3, [Demand(1, (huge // 3, 1), b"\1\1\1")], NO_LIMIT)
+    packed = pack([[huge + 1] * 3, [10**6] * 3], [Demand(1, (huge // 3, 1), b"\1\1\1")], NO_LIMIT)
     assert packed.sets == 9
-    assert packed.rows[0] == (huge + 1 - 3 * (huge // 3), 10**6 - 3)
+    assert packed.left == [[huge + 1 - 3 * (huge // 3)] * 3, [10**6 - 3] * 3]
 
 
 def test_the_number_of_sets_costs_nothing() -> None:
-    packed = pack([(10**9,)] * 2, [Demand(1, (1,), b"\1\1"), Demand(2, (1,), b"\1\1")], NO_LIMIT)
+    packed = pack([[10**9] * 2], [Demand(1, (1,), b"\1\1"), Demand(2, (1,), b"\1\1")], NO_LIMIT)
     assert packed.sets == 2 * 10**9 // 3
