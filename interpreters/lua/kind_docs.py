@@ -1,0 +1,143 @@
+"""Documentation of the bundled kinds out of the scripts' own headers: a README a kind, and the table of all kinds.
+
+`python -m interpreters.lua.kind_docs` writes them; with `--check` it only tells whether they are up to date.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from interpreters.core.errors import InputError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import BY_FUNCTION, OPERATIONS, Operation
+
+SCRIPTS: Final = Path(__file__).parent / "scripts"
+TABLE: Final = Path(__file__).parents[2] / "docs" / "kinds.md"
+SECTIONS: Final = ("Counted", "Not counted", "Sources")
+_FUNCTION: Final = re.compile(r"^function (\w+)\(", re.MULTILINE)
+_INTRODUCTION: Final = """\
+# Bundled kinds
+
+Made by `make docs` from the headers of the scripts; edit those. Rules that hold for every kind:
+
+- Components are what the workload needs once it runs. A suspended one counts its size after it is resumed, an elastic
+  one its start value.
+- A component name has at most 32 characters. A longer name becomes its first 23 characters, a dash and a checksum of
+  the whole name in eight hexadecimal digits (polynomial 31 modulo 4294967291). A name that occurs again gets `-2`,
+  `-3` and so on.
+- What a pod needs is what Kubernetes charges: limits stand in for missing requests, init containers count by maximum,
+  native sidecars, pod-level resources and overhead are included.
+- InterpretReplica tells all pods, the largest request per resource, and the node claim and priority class that all
+  components share.
+- ReviseReplica with 0 changes nothing, except on Kubernetes' own kinds: Karmada asks so for workloads with components.
+- AggregateStatus takes one cluster's status as it is; of several it adds up counters, and a good condition holds only
+  if it holds everywhere.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KindDoc:
+    """What the header of one script says, and the operations that the script offers."""
+
+    kind: GroupVersionKind
+    summary: str
+    sections: dict[str, tuple[str, ...]]
+    operations: frozenset[Operation]
+
+
+def read_kind(kind: GroupVersionKind, text: str) -> KindDoc:
+    """Read a script's header: a summary, then sections of points. Raises `InputError` naming what is missing."""
+    header = [line.removeprefix("--") for line in text.splitlines()[: _header_length(text)]]
+    sections: dict[str, list[str]] = {}
+    points: list[str] = []
+    for line in header[1:]:
+        if line.strip().removesuffix(":") in SECTIONS:
+            points = sections.setdefault(line.strip().removesuffix(":"), [])
+        elif line.startswith(" - "):
+            points.append(line[3:])
+        elif line.startswith("   ") and points:
+            points[-1] += " " + line.strip()
+    for name in SECTIONS:
+        if not sections.get(name):
+            raise InputError(f'{kind.folder}/interpreter.lua: the header has no points under "{name}:"')
+    functions = {BY_FUNCTION[name] for name in _FUNCTION.findall(text) if name in BY_FUNCTION}
+    return KindDoc(
+        kind, header[0].strip(), {name: tuple(points) for name, points in sections.items()}, frozenset(functions)
+    )
+
+
+def _header_length(text: str) -> int:
+    lines = text.splitlines()
+    return next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
+
+
+def bundled_kinds(scripts: Path = SCRIPTS) -> list[KindDoc]:
+    """All bundled kinds, sorted by group and kind."""
+    return [
+        read_kind(GroupVersionKind.from_folder(str(path.parent.relative_to(scripts))), path.read_text())
+        for path in sorted(scripts.glob("*/*/*/interpreter.lua"))
+    ]
+
+
+def readme(doc: KindDoc) -> str:
+    """The README of one kind."""
+    offered = ", ".join(operation.name for operation in OPERATIONS if operation in doc.operations)
+    return "\n".join(
+        [
+            f"# {doc.kind.kind} ({doc.kind.api_version})",
+            "",
+            doc.summary,
+            "",
+            f"Answers {offered}. Worked examples: [cases.yaml](cases.yaml).",
+            *_sections(doc, "##"),
+            "",
+            "Made by `make docs` from the header of [interpreter.lua](interpreter.lua).",
+            "",
+        ]
+    )
+
+
+def _sections(doc: KindDoc, mark: str) -> Iterator[str]:
+    for name in SECTIONS:
+        yield from ("", f"{mark} {name}", "", *(f"- {point}" for point in doc.sections[name]))
+
+
+def table(docs: list[KindDoc]) -> str:
+    """The page of all kinds: which operation each answers, and what is counted."""
+    asked = [operation for operation in OPERATIONS if any(operation in doc.operations for doc in docs)]
+    titles = [operation.name.removeprefix("Interpret") for operation in asked]
+    lines = [_INTRODUCTION, f"| kind | {' | '.join(titles)} | what |", "|---" * (len(titles) + 2) + "|"]
+    for doc in docs:
+        marks = " | ".join("✓" if operation in doc.operations else "" for operation in asked)
+        anchor = f"{doc.kind.kind}-{doc.kind.api_version}".lower().replace(".", "").replace("/", "")
+        lines.append(f"| [{doc.kind.kind}](#{anchor}) `{doc.kind.api_version}` | {marks} | {doc.summary} |")
+    for doc in docs:
+        lines += ["", f"## {doc.kind.kind} ({doc.kind.api_version})", "", doc.summary, *_sections(doc, "###")]
+    return "\n".join(lines) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """Every generated file and the text it must have."""
+    docs = bundled_kinds()
+    readmes = {SCRIPTS / doc.kind.folder / "README.md": readme(doc) for doc in docs}
+    return readmes | {TABLE: table(docs)}
+
+
+def main(arguments: list[str]) -> int:
+    stale = [path for path, text in pages().items() if not path.is_file() or path.read_text() != text]
+    for path in stale:
+        if "--check" in arguments:
+            sys.stderr.write(f"{path}: out of date, run make docs\n")
+        else:
+            path.write_text(pages()[path])
+            sys.stdout.write(f"{path}\n")
+    return 1 if stale and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
