@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 import pytest
+import uvloop
 
 from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import (
@@ -26,6 +27,7 @@ from interpreters.sandbox.pool import SandboxPool
 from interpreters.sandbox.standing import Standings
 from tests.interpreters.sandbox.surroundings import PROBE, nothing_left_behind, probe
 
+PATIENT = Limits(seconds=20)  # a busy machine is no fault
 QUICK = Limits(seconds=0.3)
 
 
@@ -89,13 +91,16 @@ FAULTS = {
 }
 
 
+ENDLESS = {"spin", "sleep"}
+
+
 @pytest.mark.parametrize("function", FAULTS)
 async def test_a_fault_is_one_stable_line_and_the_next_call_is_answered(function: str) -> None:
     kind, text = FAULTS[function]
     with nothing_left_behind():
-        async with SandboxPool(1, engines=PROBE, limits=QUICK) as pool:
+        async with SandboxPool(1, engines=PROBE, limits=PATIENT) as pool:
             with pytest.raises(kind) as caught:
-                await pool.call(probe("fault"), function, [])
+                await pool.call(probe("fault"), function, [], limits=QUICK if function in ENDLESS else PATIENT)
             assert type(caught.value) is kind
             assert str(caught.value) == text
             assert (await pool.call(probe(), "echo", [b"1"])).values == (b"1",)
@@ -219,8 +224,9 @@ async def test_a_script_that_keeps_losing_workers_is_quarantined_and_the_others_
         assert str(caught.value) == (
             "bad: in spin: in quarantine: it lost 3 workers (3 by time) and is tried again when its text changes"
         )
-        assert (await pool.call(probe(), "echo", [b"1"])).values == (b"1",)
-        assert (await pool.call(Script("bad", "probe", "cured"), "echo", [b"1"])).values == (b"1",)
+        assert (await pool.call(probe(), "echo", [b"1"], limits=PATIENT)).values == (b"1",)
+        cured = await pool.call(Script("bad", "probe", "cured"), "echo", [b"1"], limits=PATIENT)
+        assert cured.values == (b"1",)
         assert [sentence.script for sentence in pool.stats().quarantined] == ["bad"]
 
 
@@ -232,11 +238,11 @@ async def test_those_who_wait_when_their_script_is_quarantined_are_told_at_once(
 
 
 async def test_many_calls_of_a_bad_script_leave_room_for_the_others() -> None:
-    async with SandboxPool(2, engines=PROBE, limits=Limits(seconds=1), standings=Standings(losses=0)) as pool:
-        bad = [asyncio.ensure_future(outcome_or_error(pool.call(probe("bad"), "spin", []))) for _ in range(4)]
+    async with SandboxPool(2, engines=PROBE, limits=Limits(seconds=2), standings=Standings(losses=0)) as pool:
+        bad = [asyncio.ensure_future(outcome_or_error(pool.call(probe("bad"), "spin", []))) for _ in range(3)]
         await eventually(lambda: pool.stats().busy == 1)
         for _ in range(20):
-            await pool.call(probe(), "echo", [b"1"])
+            await pool.call(probe(), "echo", [b"1"], limits=PATIENT)
         assert not any(call.done() for call in bad)
         assert all(isinstance(error, LimitError) for error in await asyncio.gather(*bad))
 
@@ -272,6 +278,21 @@ async def test_closing_tells_those_who_wait() -> None:
         assert all(isinstance(error, BusyError) for error in await asyncio.gather(*calls))
         with pytest.raises(BusyError, match="closed"):
             await pool.call(probe(), "echo", [])
+
+
+def test_the_pool_works_on_uvloop_too() -> None:
+    async def through_a_kill() -> list[bytes]:
+        async with SandboxPool(2, engines=PROBE, limits=PATIENT) as pool:
+            large = b"1" * (3 << 20)
+            values = [(await pool.call(probe(), "echo", [large])).values[0]]
+            with pytest.raises(LimitError, match="did not finish within 0.3 s"):
+                await pool.call(probe("bad"), "spin", [], limits=QUICK)
+            os.kill(await pid_of(pool), signal.SIGKILL)
+            return [*values, (await pool.call(probe(), "echo", [b"2"])).values[0]]
+
+    uvloop.run(asyncio.sleep(0))  # it keeps a descriptor of its own from the first time on
+    with nothing_left_behind():
+        assert uvloop.run(through_a_kill()) == [b"1" * (3 << 20), b"2"]
 
 
 async def test_a_pool_whose_workers_cannot_start_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from interpreters.sandbox import process
 from interpreters.sandbox.calls import Recycling
 from interpreters.sandbox.runner import SandboxRunner
 from tests.interpreters.sandbox.surroundings import PROBE, children, nothing_left_behind, probe
-from tests.interpreters.sandbox.test_pool import FAULTS, QUICK
+from tests.interpreters.sandbox.test_pool import ENDLESS, FAULTS, PATIENT, QUICK
 
 TWO_LANGUAGES = {"probe": PROBE["probe"], "second": PROBE["probe"]}
 
@@ -35,9 +35,9 @@ def test_calls_and_functions() -> None:
 @pytest.mark.parametrize("function", FAULTS)
 def test_a_fault_is_one_stable_line_and_the_next_call_is_answered(function: str) -> None:
     kind, text = FAULTS[function]
-    with nothing_left_behind(), SandboxRunner(engines=PROBE, limits=QUICK) as runner:
+    with nothing_left_behind(), SandboxRunner(engines=PROBE, limits=PATIENT) as runner:
         with pytest.raises(kind) as caught:
-            runner.call(probe("fault"), function, [])
+            runner.call(probe("fault"), function, [], limits=QUICK if function in ENDLESS else PATIENT)
         assert type(caught.value) is kind
         assert str(caught.value) == text
         assert runner.call(probe(), "echo", [b"1"]).values == (b"1",)
@@ -103,7 +103,7 @@ def test_a_script_that_keeps_losing_workers_is_quarantined() -> None:
                 runner.call(probe("bad"), "spin", [])
         with pytest.raises(QuarantinedError):
             runner.call(probe("bad"), "spin", [])
-        assert runner.call(probe(), "echo", [b"1"]).values == (b"1",)
+        assert runner.call(probe(), "echo", [b"1"], limits=PATIENT).values == (b"1",)
 
 
 def test_threads_share_the_workers_and_may_end_before_them() -> None:
