@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
-_ENDPOINTS = (  # name, path, group, version, resources, operations, scope
-    ("quota", "/admit", "work.karmada.io", "v1alpha2", ["resourcebindings"],
-     ["CREATE", "UPDATE", "DELETE"], "Namespaced"),
-    ("policy", "/validate-policy", "policy.karmada.io", "v1alpha1",
-     ["propagationpolicies", "clusterpropagationpolicies"], ["CREATE", "UPDATE"], "*"),
-)  # fmt: skip
+from interpreters.core.kinds import GroupVersionKind
+from webhook.registration import is_native
+
+SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "karmada-system", "karmada-cluster")
+_BINDINGS: Final = {
+    "apiGroups": ["work.karmada.io"], "apiVersions": ["v1alpha2"], "resources": ["resourcebindings"],
+    "operations": ["CREATE", "UPDATE", "DELETE"], "scope": "Namespaced",
+}  # fmt: skip
+_POLICIES: Final = {
+    "apiGroups": ["policy.karmada.io"], "apiVersions": ["v1alpha1"],
+    "resources": ["propagationpolicies", "clusterpropagationpolicies"],
+    "operations": ["CREATE", "UPDATE"], "scope": "*",
+}  # fmt: skip
 
 
-def admission_configuration(client: Mapping[str, Any], *, name: str, timeout: int) -> dict[str, Any]:
-    """For the same server that `client` names. A server that does not answer lets everything pass (Ignore): quota is
-    then caught up by an audit, while refusing all bindings would stop every cluster."""
+def admission_configuration(
+    client: Mapping[str, Any], kinds: Iterable[GroupVersionKind], *, name: str, timeout: int
+) -> dict[str, Any]:
+    """For the server that `client` names and the kinds its scripts know.
+
+    A server that does not answer lets everything pass (Ignore): an audit finds later what it missed, while refusing
+    everything would stop every cluster at once.
+    """
+    webhooks = [("quota", "/admit", [*_workload_rules(kinds), _BINDINGS]), ("policy", "/validate-policy", [_POLICIES])]
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",
@@ -28,19 +42,40 @@ def admission_configuration(client: Mapping[str, Any], *, name: str, timeout: in
                 "sideEffects": "NoneOnDryRun",
                 "failurePolicy": "Ignore",
                 "timeoutSeconds": timeout,
-                "rules": [
-                    {
-                        "apiGroups": [group],
-                        "apiVersions": [version],
-                        "resources": resources,
-                        "operations": operations,
-                        "scope": scope,
-                    }
-                ],
+                "namespaceSelector": {
+                    "matchExpressions": [
+                        {
+                            "key": "kubernetes.io/metadata.name",
+                            "operator": "NotIn",
+                            "values": list(SYSTEM_NAMESPACES),
+                        }
+                    ]
+                },
+                "rules": rules,
             }
-            for short, path, group, version, resources, operations, scope in _ENDPOINTS
+            for short, path, rules in webhooks
         ],
     }
+
+
+def _workload_rules(kinds: Iterable[GroupVersionKind]) -> list[dict[str, Any]]:
+    """Rules name resources, not kinds, and a custom resource may be called anything: so all of a custom group, whose
+    unknown kinds /admit lets pass, but of Kubernetes' own groups only the plural that is known."""
+    resources: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for kind in sorted(kinds):
+        plural = f"{kind.kind.lower()}s" if is_native(kind) else "*"
+        if plural not in resources[kind.group, kind.version]:
+            resources[kind.group, kind.version].append(plural)
+    return [
+        {
+            "apiGroups": [group],
+            "apiVersions": [version],
+            "resources": plurals,
+            "operations": ["CREATE", "UPDATE", "DELETE"],
+            "scope": "Namespaced",
+        }
+        for (group, version), plurals in resources.items()
+    ]
 
 
 def _at(client: Mapping[str, Any], path: str) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from webhook.accounting import Accounting
 from webhook.clusters import Clusters
 from webhook.endpoint import checked_names, received
 from webhook.listener import Route
+from webhook.registration import tells_pods
 from webhook.service import Service
-from webhook.workloads import interpreted, knows
+from webhook.workloads import interpreted
 
 PATH = "/admit"
 
@@ -39,7 +40,7 @@ async def _interpretation(
 ) -> Interpretation | None:
     """What the scripts and clusters say; None for a kind that no script knows."""
     kind = checked_names(review.kind)
-    if not knows(service, kind):
+    if not tells_pods(service.catalog, kind):
         return None
     if review.operation == "DELETE":
         return Interpretation()

@@ -81,6 +81,11 @@ def is_native(kind: GroupVersionKind) -> bool:
     return "." not in kind.group or kind.group in _NATIVE_GROUPS
 
 
+def tells_pods(catalog: Catalog, kind: GroupVersionKind) -> bool:
+    """Whether some script says what pods an object of the kind stands for."""
+    return any(operation.answer in (Answer.COMPONENTS, Answer.REPLICAS) for operation, _ in catalog.operations(kind))
+
+
 def plan_registration(
     catalog: Catalog,
     safe_at_zero: SafeAtZero,

@@ -13,12 +13,6 @@ _COMPONENTS = next(operation for operation in OPERATIONS if operation.answer is 
 _REPLICAS = next(operation for operation in OPERATIONS if operation.answer is Answer.REPLICAS)
 
 
-def knows(service: Service, kind: GroupVersionKind) -> bool:
-    """Whether some script tells the pods of this kind."""
-    offered = {operation for operation, _ in service.catalog.operations(kind)}
-    return not offered.isdisjoint((_COMPONENTS, _REPLICAS))
-
-
 async def interpreted(service: Service, kind: GroupVersionKind, obj: bytes, deadline: float) -> Interpreted:
     """The components, or without a script for those the replicas. Raises `InterpError`."""
     offered = {operation for operation, _ in service.catalog.operations(kind)}

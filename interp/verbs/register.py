@@ -53,25 +53,26 @@ def command(**options: Any) -> None:
     path = options["path"] or "/interpret" + (f"/{settings.path_secret}" if settings.path_secret else "")
     authorities = options["authorities"].read_bytes()
     client = client_config(authorities, url=options["url"], service=options["service"], path=path)
-    plan = _plan(settings, options)
+    plan, kinds = _plan(settings, options)
     for refusal in plan.refusals:
         click.echo(f"left out: {refusal}", err=True)
     documents = [configuration(plan, client, name=options["name"], timeout=options["timeout"])]
     if options["admission"]:
         from webhook.admission_registration import admission_configuration
 
-        documents.append(admission_configuration(client, name=options["name"], timeout=options["timeout"]))
+        documents.append(admission_configuration(client, kinds, name=options["name"], timeout=options["timeout"]))
     _deliver(documents, options)
 
 
-def _plan(settings: Settings, options: Mapping[str, Any]) -> Plan:
+def _plan(settings: Settings, options: Mapping[str, Any]) -> tuple[Plan, list[GroupVersionKind]]:
+    """What to register, and the kinds whose pods the scripts tell."""
     from interp.inputs import read_objects
     from interpreters.catalog import Catalog
     from interpreters.core.operations import OPERATIONS, find_operation
     from interpreters.interpretation import load_functions
     from interpreters.sandbox.runner import SandboxRunner
     from interpreters.scan import scan
-    from webhook.registration import plan_registration
+    from webhook.registration import plan_registration, tells_pods
     from webhook.zero_proof import zero_proof
 
     names = [name.strip() for name in (options["operations"] or "").split(",") if name.strip()]
@@ -84,12 +85,14 @@ def _plan(settings: Settings, options: Mapping[str, Any]) -> Plan:
         catalog = Catalog.build(found, load_functions(runner, found))
         for broken in catalog.broken:
             click.echo(f"left out: {broken.error}", err=True)
-        return plan_registration(
+        plan = plan_registration(
             catalog,
             zero_proof(runner, catalog, samples),
             wanted_kinds=lambda kind: _matches(kind, patterns),
             wanted_operations=operations,
         )
+    charged = [kind for kind in catalog.kinds if _matches(kind, patterns) and tells_pods(catalog, kind)]
+    return plan, charged
 
 
 def _matches(kind: GroupVersionKind, patterns: list[str]) -> bool:

@@ -8,6 +8,7 @@ import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 
@@ -16,6 +17,8 @@ from certs.check import check_folder, covers
 from certs.folder import make_folder, read_folder, renew_authority, renew_server, retire_authorities, write_folder
 from interp.verbs.certs import command
 from interpreters.core.errors import InputError
+
+SCHEMA = Path(__file__).parents[2] / "docs/schemas/findings.json"
 
 
 def shakes_hands(server: Path, bundle: bytes, name: str) -> bool:
@@ -144,7 +147,9 @@ def test_the_command_makes_checks_and_rotates(tmp_path: Path) -> None:
         result = CliRunner().invoke(command, [*arguments, "--dir", str(tmp_path)])
         assert (result.exit_code, said in result.output) == (code, True), (arguments, result.output)
     result = CliRunner().invoke(command, ["check", "-o", "json", "--dir", str(tmp_path)])
-    assert {finding["level"] for finding in json.loads(result.output)["findings"]} == {"ok"}
+    findings = json.loads(result.output)
+    jsonschema.validate(findings, json.loads(SCHEMA.read_text()))
+    assert {finding["level"] for finding in findings["findings"]} == {"ok"}
 
 
 @pytest.mark.parametrize("text", ["http://example.org", "https://", "example.org", "https:/x"])

@@ -185,7 +185,11 @@ def test_the_command_prints_what_karmada_takes(tmp_path: Path) -> None:
     assert webhook["clientConfig"]["service"] == service
     assert base64.b64decode(webhook["clientConfig"]["caBundle"]) == (tmp_path / "ca.crt").read_bytes()
     assert webhook["timeoutSeconds"] == 10
-    assert admission["kind"] == "ValidatingWebhookConfiguration"
+    quota, policy = admission["webhooks"]
+    assert quota["clientConfig"]["service"]["path"] == "/admit"
+    assert [rule["resources"] for rule in quota["rules"]] == [["*"], ["resourcebindings"]]
+    assert {webhook["sideEffects"] for webhook in (quota, policy)} == {"NoneOnDryRun"}
+    assert "karmada-system" in quota["namespaceSelector"]["matchExpressions"][0]["values"]
     narrowed = CliRunner().invoke(command, [*arguments[:-1], "--kinds", "FlinkDeployment"])
     assert "nothing to register" in str(narrowed.exception)
     as_json = CliRunner().invoke(command, [*arguments[:-1], "-o", "json"])
