@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from interpreters.core.errors import InputError, QuantityError
 from interpreters.core.quantity import Format, Quantity
 
 Amounts = dict[str, int]
@@ -26,8 +27,14 @@ def scheduler_amount(resource: str, quantity: Quantity) -> int:
 
 
 def scheduler_amounts(texts: Mapping[str, str | int | float] | None) -> Amounts:
-    """A resource list, as an object spells it, in scheduler units. Raises `QuantityError`."""
-    return {name: scheduler_amount(name, Quantity.parse(text)) for name, text in (texts or {}).items()}
+    """A resource list, as an object spells it, in scheduler units. Raises `InputError`."""
+    amounts = {}
+    for name, text in (texts or {}).items():
+        try:
+            amounts[name] = scheduler_amount(name, Quantity.parse(text))
+        except QuantityError as error:
+            raise InputError(f"{name}: {error}") from None
+    return amounts
 
 
 def spelled(resource: str, amount: int) -> str:

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -37,7 +37,7 @@ class Counted:
     scarce: Shortfall | None = None
 
 
-def count_sets(method: Method, free: Columns, set_: Sequence[Wanted], *, quota_decides: bool) -> Counted:
+def count_sets(method: Method, free: Columns, set_: Sequence[Wanted], *, quota_decides: Callable[[], bool]) -> Counted:
     """Count whole sets by the method. Where a quota decides, sum and verify only verifies."""
     if method.name == "whole-sets":
         return _counted(set_, fit_sets(free, set_, NO_LIMIT))
@@ -50,7 +50,7 @@ def count_sets(method: Method, free: Columns, set_: Sequence[Wanted], *, quota_d
     one = _put_back(place_once(columns, sorted_set), order)
     if not one.sets:
         return _counted(ordered, one)
-    return Counted(NO_LIMIT) if quota_decides else _sum(free, set_)
+    return Counted(NO_LIMIT) if quota_decides() else _sum(free, set_)
 
 
 def _sum(free: Columns, set_: Sequence[Wanted]) -> Counted:

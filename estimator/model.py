@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from estimator.amounts import PODS, Amounts, scheduler_amounts
+from interpreters.core.errors import InputError
 from interpreters.core.requirements import Component, Wire
 
 NO_LIMIT: Final = 2**31 - 1
@@ -53,9 +54,12 @@ class Node:
 
     @staticmethod
     def of(node: Mapping[str, Any]) -> Node:
-        """Read a Kubernetes Node object."""
+        """Read a Kubernetes Node object. Raises `InputError`."""
         metadata, spec = node.get("metadata") or {}, node.get("spec") or {}
-        allocatable = scheduler_amounts((node.get("status") or {}).get("allocatable"))
+        try:
+            allocatable = scheduler_amounts((node.get("status") or {}).get("allocatable"))
+        except InputError as error:
+            raise InputError(f"status.allocatable.{error}") from None
         return Node(
             name=metadata.get("name", ""),
             labels=metadata.get("labels") or {},

@@ -22,6 +22,7 @@ from estimator.quota import tightest
 from estimator.roster import Roster
 from estimator.shortage import component_match, is_shortage, next_set, sentence
 from estimator.state import ClusterState
+from interpreters.core.errors import InputError
 from interpreters.core.requirements import Component, ComponentRequirements, ReplicaRequirements
 
 _POD: Final = "pod"
@@ -58,8 +59,13 @@ class NodeResources:
         if not seen:
             return PluginResult(self.name, Code.SUCCESS, NO_LIMIT, ["a set without pods fits any number of times"])
         free, left_out = _after_assumed(view, assumed)
-        quota_decides = self.quotas and tightest(state.quotas(namespace), components, ()) is not None
-        counted = count_sets(self.method, free, [part.wanted for part in seen], quota_decides=quota_decides)
+        wanted = [part.wanted for part in seen]
+        counted = count_sets(
+            self.method,
+            free,
+            wanted,
+            quota_decides=lambda: self.quotas and tightest(state.quotas(namespace), components, ()) is not None,
+        )
         return self._result(counted.sets, seen, *_why(counted, seen, view.roster), left_out, counted.scarce)
 
     def _result(
@@ -95,7 +101,10 @@ class _Seen:
     def of(component: Component, roster: Roster) -> _Seen:
         needs = component.replica_requirements or ComponentRequirements()
         match = match_claim(needs.node_claim, roster)
-        amounts = scheduler_amounts(needs.resource_request)
+        try:
+            amounts = scheduler_amounts(needs.resource_request)
+        except InputError as error:
+            raise InputError(f"component {component.name}: resourceRequest.{error}") from None
         return _Seen(Wanted.of(component.name, component.replicas, amounts, match.admitted), match)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from estimator.amounts import PODS
+from interpreters.core.errors import InputError, QuantityError
 from interpreters.core.quantity import ZERO, Quantity
 from interpreters.core.requirements import Component, ComponentRequirements
 
@@ -40,14 +41,14 @@ class Quota:
 
     @staticmethod
     def of(quota: Mapping[str, Any]) -> Quota:
-        """Read a Kubernetes ResourceQuota object."""
+        """Read a Kubernetes ResourceQuota object. Raises `InputError`."""
         metadata, spec, status = quota.get("metadata") or {}, quota.get("spec") or {}, quota.get("status") or {}
         hard, used = status.get("hard") or {}, status.get("used") or {}
         free: dict[str, Quantity] = {}
         for key, ceiling in hard.items():
             resource = _resource(key)
             if resource is not None and key in used:
-                room = max(Quantity.parse(ceiling) - Quantity.parse(used[key]), ZERO)
+                room = max(_amount("hard", key, ceiling) - _amount("used", key, used[key]), ZERO)
                 free[resource] = min(free.get(resource, room), room)
         return Quota(
             namespace=metadata.get("namespace", ""),
@@ -124,6 +125,13 @@ def doubts(quotas: Sequence[Quota], components: Sequence[Component]) -> list[str
                     f"from a pod template"
                 )
     return found
+
+
+def _amount(field: str, key: str, text: str) -> Quantity:
+    try:
+        return Quantity.parse(text)
+    except QuantityError as error:
+        raise InputError(f"status.{field}.{key}: {error}") from None
 
 
 def _resource(key: str) -> str | None:

@@ -8,21 +8,32 @@ order in which they first appeared. Reading goes through `ClusterState.view`, wh
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from estimator.amounts import Amounts, scheduler_amount
 from estimator.free import FreeAmounts, free_amounts
 from estimator.model import Node
 from estimator.quota import Quota
 from estimator.roster import Roster
-from interpreters.core.errors import InputError
+from interpreters.core.errors import InputError, InterpError
 from interpreters.core.pods import pod_requests
 
 _TERMINATED: Final = ("Succeeded", "Failed")
 
+T = TypeVar("T")
 PodAmounts = tuple[tuple[str, int], ...]
+
+
+def _read(kind: str, read: Callable[[Mapping[str, Any]], T], item: Mapping[str, Any]) -> T:
+    """Read an object; what is wrong with it is told with its name."""
+    try:
+        return read(item)
+    except InterpError as error:
+        metadata = item.get("metadata") or {}
+        name = "/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)
+        raise InputError(f"{kind} {name}: {error}") from error
 
 
 class ClusterState:
@@ -56,7 +67,7 @@ class ClusterState:
             raise InputError(f'a cluster is made of Node, Pod and ResourceQuota objects, got kind "{kind}"')
 
     def upsert_node(self, node: Mapping[str, Any] | Node) -> None:
-        new = node if isinstance(node, Node) else Node.of(node)
+        new = node if isinstance(node, Node) else _read("Node", Node.of, node)
         old = self._nodes.get(new.name)
         if old == new:
             return
@@ -78,7 +89,7 @@ class ClusterState:
         if not node or (pod.get("status") or {}).get("phase") in _TERMINATED:
             self.remove_pod(namespace, name)
             return
-        self.place_pod(namespace, name, node, self._amounts(spec))
+        self.place_pod(namespace, name, node, _read("Pod", lambda _: self._amounts(spec), pod))
 
     def place_pod(self, namespace: str, name: str, node: str, amounts: PodAmounts) -> None:
         """Take in a pod of which only the node and the requests, in scheduler units by resource name, are known."""
@@ -103,7 +114,7 @@ class ClusterState:
             self._release(*old)
 
     def upsert_quota(self, quota: Mapping[str, Any] | Quota) -> None:
-        new = quota if isinstance(quota, Quota) else Quota.of(quota)
+        new = quota if isinstance(quota, Quota) else _read("ResourceQuota", Quota.of, quota)
         self._quotas[new.namespace] = {**self._quotas.get(new.namespace, {}), new.name: new}
 
     def remove_quota(self, namespace: str, name: str) -> None:

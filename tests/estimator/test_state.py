@@ -156,3 +156,22 @@ def test_many_changes_end_where_a_fresh_start_ends(seed: int) -> None:
         change(rng, state, nodes, pods)
         if step % 7 == 0:
             assert picture(state) == picture(ClusterState([*nodes.values(), *pods.values()]))
+
+
+BROKEN = [
+    (node("a", cpu="four"), 'Node a: status.allocatable.cpu: "four" is not a quantity'),
+    (pod("p", "a", cpu="1 core"), "Pod default/p: "),
+    (quota("q", {"cpu": "ten"}), 'ResourceQuota default/q: status.hard.cpu: "ten" is not a quantity'),
+]
+
+
+@pytest.mark.parametrize(("item", "message"), BROKEN)
+def test_an_object_that_cannot_be_read_is_named_and_changes_nothing(item: dict[str, Any], message: str) -> None:
+    state = cluster(node("a"), pod("p", "a", cpu="1"), quota("q", {"cpu": "1"}))
+    before = picture(state)
+    with pytest.raises(InputError) as caught:
+        state.upsert(item)
+    assert str(caught.value).startswith(message)
+    assert "is not a quantity" in str(caught.value)
+    assert picture(state) == before
+    assert len(state.quotas("default")) == 1
