@@ -136,6 +136,11 @@ def settle(task: Task, reply: Reply) -> tuple[Outcome | frozenset[str] | InterpE
     raise ProtocolError("a reply to something else")
 
 
+def spoils(result: object) -> bool:
+    """Whether the worker is of no use any more: what ran out of memory may fail the next call, of another script."""
+    return isinstance(result, LimitError) and result.limit == MEMORY
+
+
 def too_late() -> BusyError:
     return BusyError("no worker became free before the caller's deadline")
 

@@ -20,11 +20,12 @@ from interpreters.sandbox.calls import (
     patience,
     reason_of,
     settle,
+    spoils,
     too_late,
 )
 from interpreters.sandbox.crew import Crew, Seat
 from interpreters.sandbox.messages import ProtocolError, Reply
-from interpreters.sandbox.process import OUTSIDE
+from interpreters.sandbox.process import MEMORY, OUTSIDE
 from interpreters.sandbox.standing import Standings, digest_of
 from interpreters.sandbox.stats import Counters, SandboxStats
 from interpreters.sandbox.waiting import FairQueue, Turnstile
@@ -263,10 +264,16 @@ class SandboxPool:
             job.fail(result)
         elif not job.future.done():
             job.future.set_result(result)
-        if isinstance(result, LimitError) and result.limit == "time":
+        if isinstance(result, LimitError) and result.limit in {"time", MEMORY}:
             self.standings.strike(job.digest, self._loop.time())
         else:
             self.standings.prove(job.digest)
+        if spoils(result) and self._crew is not None:
+            self._counters.kills[MEMORY] += 1
+            self._crew.remove(seat)
+            self._crew.replenish()
+            self._serve()
+            return
         if spent and not seat.retiring and self._crew is not None:
             seat.retiring = True
             self._crew.replenish()

@@ -24,6 +24,7 @@ from interpreters.sandbox.calls import (
     patience,
     reason_of,
     settle,
+    spoils,
     stillborn,
     too_late,
 )
@@ -221,7 +222,11 @@ class SandboxRunner:
             self._counters.kills["protocol"] += 1
             self.standings.lose(task.script, "protocol", time.monotonic())
             raise lied(task, error) from None
-        self._put_back(conversation, spent=spent)
+        if spoils(result):
+            self._counters.kills[process.MEMORY] += 1
+            self._discard(conversation)
+        else:
+            self._put_back(conversation, spent=spent)
         return result
 
     def _send(self, conversation: Conversation, frame: bytearray, seconds: float) -> None:

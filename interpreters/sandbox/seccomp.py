@@ -85,7 +85,7 @@ _EVERY_THREAD = 1  # SECCOMP_FILTER_FLAG_TSYNC
 _LOAD, _EQUAL, _AND, _RETURN = 0x20, 0x15, 0x54, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 
-_WRITE_AND_RUN = 0x2 | 0x4  # PROT_WRITE, PROT_EXEC
+_PROT_EXEC = 0x4  # new machine code: no engine needs it, LuaJIT's compiler is off
 _THREAD_FLAGS = 0x100 | 0x800 | 0x10000  # CLONE_VM, CLONE_SIGHAND, CLONE_THREAD
 _F_GETFD, _F_SETFD, _F_GETFL = 1, 2, 3
 _PR_SET_NAME, _PR_SET_VMA = 15, 0x53564D41
@@ -127,9 +127,8 @@ def _conditions(pid: int) -> dict[str, bytes]:
         for index, high in ((0, False), (2, False), (2, True))
     )
     return {
-        # LuaJIT compiles the engine's own code, and never needs memory that is writable and executable at once
-        "mmap": _all_set(2, _WRITE_AND_RUN) + _refuse() + _allow(),
-        "mprotect": _all_set(2, _WRITE_AND_RUN) + _refuse() + _allow(),
+        "mmap": _all_set(2, _PROT_EXEC) + _refuse() + _allow(),
+        "mprotect": _all_set(2, _PROT_EXEC) + _refuse() + _allow(),
         "clone": _all_set(0, _THREAD_FLAGS) + _allow() + _refuse(),
         # F_SETOWN with O_ASYNC would send signals to other processes
         "fcntl": _one_of(1, (_F_GETFD, _F_SETFD, _F_GETFL)),

@@ -70,11 +70,8 @@ class Worker:
         try:
             return self._run(script, call, limits)
         except ScriptError as error:
-            if isinstance(error, LimitError) and error.limit == "memory":
-                self._age(measured=True)
             return failure_of(error, printed=limits.printed, spent=self.spent)
         except MemoryError:
-            self.spent = True
             return failure_of(LimitError("memory", "not enough memory"), spent=True)
         except RecursionError:
             return failure_of(LimitError("stack", "nested too deeply"), spent=self.spent)
@@ -96,11 +93,11 @@ class Worker:
         memory = outcome.memory or max(0, _peak_resident() - self._peak_at_start)
         return Answer(outcome.values, outcome.printed[: limits.printed], seconds, memory, self.spent)
 
-    def _age(self, *, measured: bool = False) -> None:
+    def _age(self) -> None:
         self.calls_left -= 1
         if self.calls_left <= 0:
             self.spent = True
-        if self._resident is not None and (measured or self.calls_left % RESIDENT_EVERY == 0):
+        if self._resident is not None and self.calls_left % RESIDENT_EVERY == 0:
             pages = int(os.pread(self._resident, 100, 0).split()[1])
             if pages * resource.getpagesize() > self.recycle_resident:
                 self.spent = True

@@ -94,7 +94,7 @@ ATTEMPTS: dict[str, Callable[[], str]] = {
     "raise its own limits": lambda: _system_call("prlimit64", 0, 2, ctypes.create_string_buffer(b"\xff" * 16), None),
     "lower the parent's limits": lambda: _system_call("prlimit64", PARENT, 7, ctypes.create_string_buffer(16), None),
     "be dumpable again": lambda: _system_call("prctl", 4, 1, 0, 0, 0),
-    "map memory writable and executable": lambda: _system_call("mmap", None, 4096, 7, 0x22, -1, 0),
+    "map executable memory": lambda: _system_call("mmap", None, 4096, 7, 0x22, -1, 0),
     "io_uring": lambda: _system_call("io_uring_setup", 8, ctypes.create_string_buffer(128)),
     "own a descriptor's signals": lambda: _system_call("fcntl", 3, 8, PARENT),
     "userfaultfd": lambda: _system_call("userfaultfd", 0),

@@ -113,6 +113,16 @@ async def test_memory_beyond_the_hard_limit_is_refused() -> None:
         assert caught.value.limit == "memory"
 
 
+async def test_a_worker_that_ran_out_of_memory_serves_nobody_else() -> None:
+    async with SandboxPool(1, engines=PROBE) as pool:
+        before = await pid_of(pool)
+        with pytest.raises(LimitError):
+            await pool.call(probe("greedy"), "MemoryError", [])
+        assert await pid_of(pool) != before
+        assert pool.stats().kills == {"memory": 1}
+        assert pool.stats().quarantined == ()
+
+
 async def test_arguments_above_the_limit_never_reach_a_worker() -> None:
     async with SandboxPool(1, engines=PROBE) as pool:
         with pytest.raises(LimitError, match="the arguments have 101 bytes, at most 100 are allowed"):

@@ -35,7 +35,7 @@ TABLE = {
     "plain memory": ((9, 222), (0, 4096, 3), ALLOW),
     "writable and executable memory": ((9, 222), (0, 4096, 7), REFUSE),
     "memory made writable and executable": ((10, 226), (0, 4096, 6), REFUSE),
-    "memory made executable when it is written": ((10, 226), (0, 4096, 5), ALLOW),
+    "memory made executable when it is written": ((10, 226), (0, 4096, 5), REFUSE),
     "a signal to itself": ((234, 131), (PID, PID, 6), ALLOW),
     "a signal to another": ((234, 131), (PID + 1, PID + 1, 9), REFUSE),
     "reading its limits": ((302, 261), (0, 3, 0, 1 << 40), ALLOW),
