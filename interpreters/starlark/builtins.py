@@ -46,6 +46,7 @@ print, accuratePodRequirements, getPodDependencies, resourceAdd, getResourceQuan
 _HALF_CHARACTER: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\x[89a-f].")  # bytes that are not UTF-8 are shown, not refused
 NAMES: Final = ("print", "accuratePodRequirements", "getPodDependencies", "resourceAdd", "getResourceQuantity")
 BINDER: Final = "__bind"
+_decode: Final = msgspec.json.Decoder().decode
 
 
 class Ledger:
@@ -74,7 +75,7 @@ def builtins(ledger: Ledger) -> dict[str, Callable[[str], Any]]:
     def guarded(name: str, answer: Callable[[Any], Any]) -> Callable[[str], Any]:
         def call(text: str) -> Any:
             try:
-                return answer(msgspec.json.decode(to_json(_HALF_CHARACTER.sub("\\1\ufffd", text))))
+                return answer(_value(text))
             except LimitError as error:
                 ledger.failure = error
             except ReplyError as error:
@@ -104,6 +105,13 @@ def builtins(ledger: Ledger) -> dict[str, Callable[[str], Any]]:
         "__add": guarded("resourceAdd", _sum),
         "__number": guarded("getResourceQuantity", _number),
     }
+
+
+def _value(text: str) -> Any:
+    try:
+        return _decode(text)
+    except msgspec.DecodeError:  # printed Starlark that is not JSON as it stands
+        return _decode(to_json(_HALF_CHARACTER.sub("\\1\ufffd", text)))
 
 
 def _requirements(template: Any) -> Any:

@@ -58,6 +58,11 @@ def defined_functions(text: str) -> list[Definition]:
     return found
 
 
+def findings(text: str, *, portable: bool) -> Iterator[Finding]:
+    """Everything this module has to say about a text that loads. `portable` adds nothing: Karmada runs no Starlark."""
+    yield from unknown_globals(text)
+
+
 def syntax_errors(text: str) -> Iterator[Finding]:
     """What keeps the text from being loaded, except names that are not defined."""
     return (finding for finding in _complaints(text) if finding.rule == "syntax")
