@@ -35,6 +35,8 @@ class Counted:
     missing: int = 0
     left: Columns | None = None
     scarce: Shortfall | None = None
+    for_quota: bool = False
+    """One set fits, and how many is for a quota to say."""
 
 
 def count_sets(method: Method, free: Columns, set_: Sequence[Wanted], *, quota_decides: Callable[[], bool]) -> Counted:
@@ -50,7 +52,7 @@ def count_sets(method: Method, free: Columns, set_: Sequence[Wanted], *, quota_d
     one = _put_back(place_once(columns, sorted_set), order)
     if not one.sets:
         return _counted(ordered, one)
-    return Counted(NO_LIMIT) if quota_decides() else _sum(free, set_)
+    return Counted(NO_LIMIT, for_quota=True) if quota_decides() else _sum(free, set_)
 
 
 def _sum(free: Columns, set_: Sequence[Wanted]) -> Counted:

@@ -129,8 +129,10 @@ def _why(counted: Counted, seen: Sequence[_Seen], roster: Roster) -> tuple[NextS
     if counted.scarce:
         lack = counted.scarce
         return None, [f"{following}: all matching nodes together lack {lack.lacking} {lack.resource} of {lack.wanted}"]
-    if counted.failed is None or counted.left is None:
+    if counted.for_quota:
         return None, ["one set fits the nodes; how many is for the quota to say"]
+    if counted.failed is None or counted.left is None:
+        return None, []
     match = next(part.match for part in seen if part.wanted is counted.failed)
     stop = next_set(counted.failed, counted.missing, counted.left, match, roster)
     return stop, [f"{following}: no place for {stop.missing} of {stop.wanted} {stop.component}: {sentence(stop)}"]

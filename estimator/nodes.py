@@ -8,7 +8,6 @@ empty term and a term with an invalid requirement match nothing.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,8 +47,8 @@ class ClaimMatch:
 
     def reasons(self) -> list[NodeReason]:
         """The refusals, counted, the commonest first."""
-        counted = Counter(self.refusal[~self.admitted].tolist())
-        named = [NodeReason(self.wordings[number], nodes) for number, nodes in counted.items()]
+        counted = np.bincount(self.refusal[~self.admitted], minlength=len(self.wordings)).tolist()
+        named = [NodeReason(wording, nodes) for wording, nodes in zip(self.wordings, counted, strict=True) if nodes]
         return sorted(named, key=lambda reason: (-reason.nodes, reason.reason))
 
 
