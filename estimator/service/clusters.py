@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from estimator.service.precedence import Precedence
 from estimator.service.settings import Settings
 from estimator.snapshot.apiserver import Throttle
 from estimator.snapshot.cluster import Cluster, LiveCluster
-from estimator.snapshot.files import FileCluster
+from estimator.snapshot.files import FileCluster, is_kubeconfig
 from estimator.snapshot.kubeconfig import find_access
 from interpreters.core.errors import InputError
-
-_KUBECONFIG_MARKS: Final = (b"current-context", b"kind: Config", b'"kind":"Config"', b'"kind": "Config"')
-_LOOK_BYTES: Final = 65536
 
 
 def find_clusters(settings: Settings, precedence: Precedence) -> dict[str, Cluster]:
@@ -47,15 +43,3 @@ def _live(name: str, access: tuple[Path | None, str, str], settings: Settings, p
         courtesy=precedence.give_way,
         lost_after=settings.lost_after,
     )
-
-
-def is_kubeconfig(path: Path) -> bool:
-    """Whether a path is a kubeconfig rather than a picture of a cluster. Raises `InputError` when nothing is there."""
-    if path.is_dir():
-        return False
-    try:
-        with path.open("rb") as file:
-            beginning = file.read(_LOOK_BYTES)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return any(mark in beginning for mark in _KUBECONFIG_MARKS)

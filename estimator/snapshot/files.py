@@ -6,10 +6,8 @@ Other kinds in the files are passed over, except a Karmada Cluster object, which
 from __future__ import annotations
 
 import asyncio
-import gzip
 import logging
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,11 +21,14 @@ from estimator.snapshot.workloads import WorkloadReference, owned_by_name
 from estimator.state import ClusterState
 from interpreters.core.documents import load_documents
 from interpreters.core.errors import DocumentError, InputError
+from interpreters.files import read_bytes
 
 log = logging.getLogger(__name__)
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")
 _KARMADA_GROUP: Final = "cluster.karmada.io/"
+_KUBECONFIG_MARKS: Final = (b"current-context", b"kind: Config", b'"kind":"Config"', b'"kind": "Config"')
+_LOOK_BYTES: Final = 65536
 
 
 class _Kinded(msgspec.Struct, rename="camel"):
@@ -50,6 +51,18 @@ class FilePicture:
     nodes: int = 0
     pods: int = 0
     quotas: int = 0
+
+
+def is_kubeconfig(path: Path) -> bool:
+    """Whether a path is a kubeconfig rather than a picture of a cluster. Raises `InputError` when nothing is there."""
+    if path.is_dir():
+        return False
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(_LOOK_BYTES)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return any(mark in beginning for mark in _KUBECONFIG_MARKS)
 
 
 def find_files(path: Path) -> list[Path]:
@@ -96,7 +109,7 @@ def read_files(paths: Iterable[Path]) -> FilePicture:
 
 def _objects(file: Path) -> Iterator[tuple[str, msgspec.Raw | bytes]]:
     """The kind of each object in a file and its JSON; a Karmada Cluster is told from the clusters of other groups."""
-    content = _content(file)
+    content = read_bytes(file)
     if content.lstrip()[:1] == b"{":
         try:
             listed = msgspec.json.decode(content, type=_Listed)
@@ -125,16 +138,6 @@ def _kind(item: _Kinded) -> str:
     if item.kind == "Cluster" and not item.api_version.startswith(_KARMADA_GROUP):
         return "other"
     return item.kind
-
-
-def _content(file: Path) -> bytes:
-    try:
-        content = file.read_bytes()
-        return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise DocumentError(str(file), "not a complete gzip file") from None
-    except OSError as error:
-        raise DocumentError(str(file), error.strerror or "cannot be read") from None
 
 
 @dataclass(slots=True)

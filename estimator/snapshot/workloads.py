@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from estimator.snapshot.apiserver import ApiServer
 from estimator.snapshot.picture import WaitingPod
 from estimator.snapshot.records import OwnerReference
 from interpreters.core.errors import RequestError
 from interpreters.core.kinds import GroupVersionKind
+
+if TYPE_CHECKING:
+    from estimator.snapshot.apiserver import ApiServer
 
 Owned = Callable[[WaitingPod], bool]
 

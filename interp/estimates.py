@@ -1,0 +1,149 @@
+"""Estimates of workloads in clusters, as `interp estimate` asks for them and prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from estimator.estimation import estimate_replicas, estimate_sets
+from estimator.explain import explain
+from estimator.general import general_replicas, general_sets
+from estimator.method import WHOLE_SETS, Method
+from estimator.model import NO_LIMIT, NO_OPINION, Code, Estimate
+from estimator.plugins import default_plugins
+from estimator.snapshot.known import KnownCluster
+from interpreters.core.requirements import Component, ReplicaRequirements, Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How to estimate."""
+
+    method: Method = WHOLE_SETS
+    replicas: bool = False
+    quotas: bool = True
+    use_models: bool = True
+    lenient: bool = False
+
+
+class Workload(Wire, frozen=True, omit_defaults=False):
+    """What is to be placed: the pods that an object stands for."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    components: list[Component]
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{part.name} x {part.replicas}{_amounts(part)}" for part in self.components)
+        return f"{self.kind} {self.namespace}/{self.name}: {parts}"
+
+
+class Source(Wire, frozen=True, omit_defaults=False):
+    """One estimator's answer: from the cluster's nodes (`accurate`) or from its summary and models (`general`)."""
+
+    estimator: str
+    estimate: Estimate
+
+
+class ClusterAnswer(Wire, frozen=True, omit_defaults=False):
+    """One cluster's answer: the smallest of its estimators'. -1 means that nothing is known."""
+
+    cluster: str
+    unit: str
+    count: int
+    replicas: int | None
+    fits: bool
+    binding: str
+    problem: str
+    staleness_seconds: float | None
+    estimates: list[Source]
+
+
+class WorkloadAnswer(Wire, frozen=True, omit_defaults=False):
+    workload: Workload
+    clusters: list[ClusterAnswer]
+
+    @property
+    def fits(self) -> bool:
+        return any(answer.fits for answer in self.clusters)
+
+
+def answer(workload: Workload, clusters: Sequence[KnownCluster], question: Question) -> WorkloadAnswer:
+    return WorkloadAnswer(workload, [_in_cluster(workload, cluster, question) for cluster in clusters])
+
+
+def _in_cluster(workload: Workload, cluster: KnownCluster, question: Question) -> ClusterAnswer:
+    unit = "replicas" if question.replicas else "sets"
+    sources = list(_sources(workload, cluster, question))
+    failed = [source.estimate for source in sources if source.estimate.code is Code.ERROR]
+    if failed or not sources:
+        problem = "; ".join(failed[0].reasons) if failed else cluster.problem or "nothing is known of it"
+        return ClusterAnswer(cluster.name, unit, NO_OPINION, None, False, "", problem, cluster.staleness, sources)
+    tightest = min((source.estimate for source in sources), key=lambda estimate: estimate.count)
+    pods = tightest.count if tightest.unit == "replicas" else tightest.replicas
+    replicas = None if tightest.count == NO_LIMIT else pods
+    count = (NO_LIMIT if replicas is None else replicas) if question.replicas else tightest.count
+    fits, binding = tightest.fits, tightest.binding
+    return ClusterAnswer(cluster.name, unit, count, replicas, fits, binding, "", cluster.staleness, sources)
+
+
+def _sources(workload: Workload, cluster: KnownCluster, question: Question) -> Iterator[Source]:
+    # A single template is asked for in replicas; several components can only be counted in sets, told in replicas.
+    single = workload.components[0] if question.replicas and len(workload.components) == 1 else None
+    requirements = _requirements(single, workload.namespace) if single else None
+    plugins = default_plugins(question.method, quotas=question.quotas)
+    if cluster.state is not None:
+        if single:
+            yield Source("accurate", estimate_replicas(cluster.state, requirements, plugins=plugins))
+        else:
+            yield Source(
+                "accurate",
+                estimate_sets(
+                    cluster.state, workload.components, workload.namespace, method=question.method, plugins=plugins
+                ),
+            )
+    if cluster.summary is not None:
+        models, lenient = question.use_models, question.lenient
+        if single:
+            estimate = general_replicas(cluster.summary, requirements, use_models=models, lenient=lenient)
+        else:
+            estimate = general_sets(cluster.summary, workload.components, use_models=models, lenient=lenient)
+        yield Source("general", estimate)
+
+
+def _requirements(component: Component, namespace: str) -> ReplicaRequirements:
+    asked = component.replica_requirements or ReplicaRequirements()
+    return ReplicaRequirements(asked.node_claim, asked.resource_request, asked.priority_class_name, namespace)
+
+
+def table(answered: WorkloadAnswer) -> list[str]:
+    """A headline and a line for each cluster."""
+    in_sets = any(one.unit == "sets" for one in answered.clusters)
+    rows = [["CLUSTER", *(["SETS"] if in_sets else []), "REPLICAS", "BOUND BY"]]
+    for one in answered.clusters:
+        sets = [_number(one.count)] if in_sets else []
+        pods = "?" if one.problem else "any" if one.replicas is None else str(one.replicas)
+        rows.append([one.cluster, *sets, pods, one.problem or one.binding or "nothing"])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths[-1] = 0  # the last column may be of any length
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return [str(answered.workload), *lines]
+
+
+def explanations(answered: WorkloadAnswer) -> Iterator[str]:
+    """Why, for each cluster and estimator."""
+    for one in answered.clusters:
+        for source in one.estimates:
+            label = f"{one.cluster} ({source.estimator})" if len(one.estimates) > 1 else one.cluster
+            yield explain(source.estimate, label)
+
+
+def _number(count: int) -> str:
+    return {NO_OPINION: "?", NO_LIMIT: "any"}.get(count, str(count))
+
+
+def _amounts(component: Component) -> str:
+    requested = component.replica_requirements.resource_request if component.replica_requirements else {}
+    return f" ({', '.join(f'{name} {amount}' for name, amount in sorted(requested.items()))})" if requested else ""
