@@ -35,7 +35,7 @@ def database_url(text: str) -> sa.URL:
     """`sqlite:///ledger.db`, `postgresql://user@host/name`, or the path of an SQLite file."""
     try:
         url = sa.make_url(text if "://" in text else f"sqlite:///{text}")
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise InputError(f'ledger: "{text}" is neither a file nor a URL such as postgresql://user@host/name') from None
     driver = _DRIVERS.get(url.get_backend_name())
     if driver is None:

@@ -13,7 +13,7 @@ import msgspec
 
 from estimator.accounting.allowances import Allowance, read_allowances
 from estimator.accounting.streams import files_in, stream_objects
-from interpreters.core.errors import InputError
+from interpreters.core.errors import DocumentError, InputError
 
 log = logging.getLogger("interp.accounting")
 
@@ -56,12 +56,15 @@ class FileAllowances:
             if stamp != self._stamp:
                 self._known = GivenAllowances(load_allowances(self.paths))
                 self._stamp = stamp
-        except (InputError, OSError) as error:
+        except InputError as error:
             if self._stamp is None:
                 raise
             log.warning("quotas: keeping the last good state: %s", error)
 
 
 def _stamp(file: str) -> tuple[str, int, int]:
-    found = Path(file).stat()
+    try:
+        found = Path(file).stat()
+    except OSError as error:
+        raise DocumentError(file, error.strerror or "cannot be read") from None
     return file, found.st_mtime_ns, found.st_size

@@ -1,0 +1,113 @@
+"""What Karmada asks reaches the ledger behind the reply: in order, bounded, and without ever failing the caller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from estimator.accounting.allowances import Allowance
+from estimator.accounting.amounts import texts
+from estimator.accounting.demand import WorkloadKey
+from estimator.accounting.ledger import Ledger
+from estimator.accounting.recorder import Recorder, Sighting
+from estimator.accounting.sources import FileAllowances, GivenAllowances
+from interpreters.core.errors import InputError
+from tests.estimator.accounting.samples import federated, limit, one
+
+JOB = WorkloadKey("x.io", "Job", "team-a", "job")
+
+
+def sighting(name: str = "job", cpu: str = "1", **about: Any) -> Sighting:
+    return Sighting(JOB._replace(name=name), one(cpu), **about)
+
+
+@asynccontextmanager
+async def recording(ledger: Ledger, *quotas: Allowance, **options: Any) -> AsyncIterator[Recorder]:
+    recorder = Recorder(ledger, GivenAllowances(quotas), **options)
+    task = asyncio.create_task(recorder.serve())
+    try:
+        yield recorder
+    finally:
+        task.cancel()
+
+
+async def test_sightings_reach_the_ledger_as_confirmed_charges(ledger: Ledger) -> None:
+    async with recording(ledger) as recorder:
+        assert recorder.offer(sighting("a", "2"))
+        assert recorder.offer(sighting("b", "3"))
+        assert await recorder.drain(10)
+    assert texts(await ledger.used("team-a"))["cpu"] == "5"
+    assert recorder.counts.recorded == 2
+
+
+async def test_the_newest_sighting_replaces_an_older_one_in_line(ledger: Ledger) -> None:
+    recorder = Recorder(ledger, GivenAllowances())
+    for cpu in ("1", "2", "3"):
+        assert recorder.offer(sighting(cpu=cpu))
+    assert len(recorder) == 1
+    task = asyncio.create_task(recorder.serve())
+    assert await recorder.drain(10)
+    task.cancel()
+    assert texts(await ledger.used("team-a"))["cpu"] == "3"
+
+
+async def test_a_full_line_sheds_and_says_so(ledger: Ledger) -> None:
+    recorder = Recorder(ledger, GivenAllowances(), capacity=2)
+    assert [recorder.offer(sighting(name)) for name in ("a", "b", "c", "a")] == [True, True, False, True]
+    assert recorder.counts.shed == 1
+
+
+async def test_off_takes_nothing(ledger: Ledger) -> None:
+    recorder = Recorder(ledger, GivenAllowances(), mode="off")
+    assert not recorder.offer(sighting())
+    assert (len(recorder), recorder.counts.shed) == (0, 0)
+
+
+async def test_warn_compares_with_quotas_and_asks_the_estimator(ledger: Ledger) -> None:
+    heard: list[str] = []
+    options: dict[str, Any] = {
+        "mode": "warn",
+        "validate": lambda seen: [f"no cluster fits {seen.workload.name}"],
+        "on_warning": lambda seen, text: heard.append(text),
+    }
+    async with recording(ledger, limit({"cpu": "2"}), **options) as recorder:
+        recorder.offer(sighting(cpu="3"))
+        assert await recorder.drain(10)
+    assert heard == [
+        "FederatedResourceQuota team-a/compute: cpu: used 0, asked 3, limit 2, 1 too much; "
+        "component main weighs most (3)",
+        "no cluster fits job",
+    ]
+    assert texts(await ledger.used("team-a"))["cpu"] == "3", "a warning does not keep it from being recorded"
+
+
+async def test_what_cannot_be_recorded_is_counted_and_the_next_is_taken(ledger: Ledger) -> None:
+    async with recording(ledger) as recorder:
+        recorder.offer(sighting("bad", "many"))
+        recorder.offer(sighting("good", "1"))
+        assert await recorder.drain(10)
+    assert (recorder.counts.failed, recorder.counts.recorded) == (1, 1)
+
+
+async def test_quota_files_are_read_again_when_they_change_and_kept_when_they_break(tmp_path: Path) -> None:
+    import json
+
+    file = tmp_path / "quota.json"
+    file.write_text(json.dumps(federated({"cpu": "1"})))
+    source = FileAllowances([tmp_path], seconds=0)
+    assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "1"}]
+    assert await source.allowances("team-b") == []
+    file.write_text(json.dumps(federated({"cpu": "20"})))
+    assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "20"}]
+    file.write_text('{"kind": "FederatedResourceQuota"')
+    assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "20"}]
+
+
+async def test_quota_files_that_were_never_good_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        await FileAllowances([tmp_path / "none.yaml"]).allowances("team-a")
