@@ -44,5 +44,9 @@ proto:  ## estimator/pb/*_pb2* from the .proto files, with a generator of its ow
 	build/proto/bin/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. estimator/pb/*.proto
 	build/proto/bin/python -m grpc_tools.protoc -I. --grpc_python_out=. estimator/pb/service.proto estimator/pb/multicomponent.proto
 
+conformance: $(READY)  ## Karmada's own scripts and test data: make conformance KARMADA_SRC=<a Karmada checkout>
+	@test -n "$(KARMADA_SRC)" || { echo "usage: make conformance KARMADA_SRC=<a Karmada checkout>"; exit 2; }
+	KARMADA_SRC="$(abspath $(KARMADA_SRC))" $(BIN)/python -m pytest tests/interpreters/test_karmada_format.py
+
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache dist build

@@ -83,7 +83,7 @@ def interp() -> None:
 def main() -> None:
     """Run the command; the exit code is 0 when all is good, 1 for a finding, 2 for misuse."""
     try:
-        sys.exit(interp.main(standalone_mode=False) or GOOD)
+        sys.exit(interp.main(standalone_mode=False, color=_colour()) or GOOD)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:
@@ -101,6 +101,13 @@ def main() -> None:
         # The reader of our output went away, as `head` does; there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(GOOD)
+
+
+def _colour() -> bool | None:
+    """What the environment says about colour (no-color.org, force-color.org); None leaves it to the terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return True if os.environ.get("FORCE_COLOR") else None
 
 
 def complain(message: str) -> None:

@@ -23,6 +23,7 @@ from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Argument, Operation, find_operation
 from interpreters.core.wire import response_fields
 from interpreters.interpretation import Interpretation, Runner, interpret, request_for
+from interpreters.scan import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,11 @@ def _run(inputs: Inputs, operation: Operation | None, sources: Sources, output: 
     kinds = {GroupVersionKind.of(obj) for obj in inputs.objects}
     answers: list[Answer] = []
     with open_scripts(sources, kinds) as (runner, catalog):
+        named = [broken for broken in catalog.broken if broken.source.origin is Origin.SCRIPT]
+        if named:  # whoever names a script wants its answer and no other's
+            for broken in named:
+                click.echo(complaint(broken.error), err=True)
+            return 1
         for obj in inputs.objects:
             answers += _answers(runner, catalog, inputs, obj, operation)
     if output == "text":
@@ -165,7 +171,7 @@ def _answers(
     runner: Runner, catalog: Catalog, inputs: Inputs, obj: Document, operation: Operation | None
 ) -> list[Answer]:
     kind = GroupVersionKind.of(obj)
-    operations = [operation] if operation else [offered for offered, _ in catalog.operations(kind)]
+    operations = [operation] if operation else _offered(catalog, kind)
     answers = []
     for one in operations:
         flag = inputs.missing(one)
@@ -181,6 +187,13 @@ def _answers(
             found = error
         answers.append(Answer(obj, one, found, catalog))
     return answers
+
+
+def _offered(catalog: Catalog, kind: GroupVersionKind) -> list[Operation]:
+    """What the scripts for this kind offer; the default's guesses only if there is no script at all."""
+    offers = catalog.operations(kind)
+    written = [operation for operation, offer in offers if offer.source.origin is not Origin.DEFAULT]
+    return written or [operation for operation, _ in offers]
 
 
 def _print_text(answer: Answer, *, single: bool) -> None:
@@ -209,7 +222,8 @@ def _print_text(answer: Answer, *, single: bool) -> None:
 
 def _print_error(answer: Answer, error: InterpError) -> None:
     offers = answer.catalog.shadowing(GroupVersionKind.of(answer.object), answer.operation)
-    click.echo(complaint(error, offers[0].script if offers else None), err=True)
+    is_written = offers and offers[0].source.origin is not Origin.DEFAULT
+    click.echo(complaint(error, offers[0].script if is_written else None), err=True)
 
 
 def _print_fields(answers: list[Answer], output: str, *, single_operation: bool) -> None:

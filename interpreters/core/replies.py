@@ -95,7 +95,8 @@ def _dependency_list(request: Request, values: tuple[bytes, ...]) -> Reply:
                 raise ReplyError(f"{where}.{field}", "expected a text, got an empty one")
         if not dependency.name and dependency.label_selector is None:
             raise ReplyError(where, "expected a name or a labelSelector, got neither")
-    return Reply(dependencies=dependencies)
+    # Scripts collect them per pod template, so the same ConfigMap comes again and again; once is enough.
+    return Reply(dependencies=list({msgspec.json.encode(one): one for one in dependencies}.values()))
 
 
 _BUILDERS: Final[dict[Answer, Callable[[Request, tuple[bytes, ...]], Reply]]] = {

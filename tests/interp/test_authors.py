@@ -1,0 +1,202 @@
+"""`interp new`, `test`, `lint`, `list` and `completion`: an author's day."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.interp.command import interp
+
+SCHEMAS = Path(__file__).parent.parent.parent / "docs" / "schemas"
+
+
+def validate(text: str, schema: str) -> None:
+    jsonschema.validate(json.loads(text), json.loads((SCHEMAS / schema).read_text()))
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    assert interp("new", "example.io/v1/Thing", cwd=tmp_path).code == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("language", ["lua", "starlark"])
+def test_a_new_script_passes_its_cases_and_has_no_findings(language: str, tmp_path: Path) -> None:
+    made = interp("new", "example.io/v1/Thing", "--lang", language, cwd=tmp_path)
+    assert "next: interp test example.io/v1/Thing" in made.out
+    tested = interp("test", cwd=tmp_path)
+    assert (tested.code, tested.out.splitlines()[-1]) == (0, "4 passed, 0 failed")
+    linted = interp("lint", *(["--portable"] if language == "lua" else []), cwd=tmp_path)
+    assert (linted.code, linted.out) == (0, "")
+    again = interp("new", "example.io/v1/Thing", cwd=tmp_path)
+    assert again.code == 2
+    assert "exists; it is left as it is" in again.err
+
+
+def test_a_failing_case_shows_the_field(tree: Path) -> None:
+    cases = tree / "example.io/v1/Thing/cases.yaml"
+    cases.write_text(cases.read_text().replace("memory: 512Mi}\n\n", "memory: 1Gi}\n\n"))
+    ran = interp("test", cwd=tree)
+    assert ran.code == 1
+    assert 'components[0](worker).replicaRequirements.resourceRequest.memory: want "1Gi", got "512Mi"' in ran.out
+    assert ran.out.splitlines()[-1] == "3 passed, 1 failed"
+
+
+def test_update_writes_the_answer_and_keeps_comments(tree: Path) -> None:
+    cases = tree / "example.io/v1/Thing/cases.yaml"
+    cases.write_text(cases.read_text().replace("memory: 512Mi}\n\n", "memory: 1Gi}\n\n"))
+    assert "updated" in interp("test", "--update", cwd=tree).err
+    assert cases.read_text().startswith("# What the functions beside this file must answer.")
+    assert interp("test", cwd=tree).code == 0
+
+
+def test_cases_can_be_chosen_and_stopped_at_the_first_failure(tree: Path) -> None:
+    assert interp("test", "-k", "healthy", cwd=tree).out.splitlines()[-1] == "1 passed, 0 failed"
+    nothing = interp("test", "-k", "no such case", cwd=tree)
+    assert (nothing.code, "no case has" in nothing.err) == (2, True)
+    script = tree / "example.io/v1/Thing/interpreter.lua"
+    script.write_text(script.read_text().replace("replicas = spec.replicas or 1", "replicas = 7"))
+    assert interp("test", "-x", cwd=tree).out.splitlines()[-1] == "0 passed, 1 failed"
+    assert interp("test", "-j", "2", cwd=tree).out.splitlines()[-1] == "3 passed, 1 failed"
+
+
+REPORTS = {
+    "junit": lambda text: ElementTree.fromstring(text).find("testsuite").get("failures") == "1",  # type: ignore[union-attr]
+    "tap": lambda text: text.startswith("TAP version 13\nnot ok 1 - ") and text.rstrip().endswith("1..4"),
+    "github": lambda text: text.startswith("::error file="),
+    "markdown": lambda text: "| 4 | 1 |" in text,
+    "json": lambda text: json.loads(text)["totals"] == {"passed": 3, "failed": 1, "notCompared": 0, "problems": 0},
+}
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_every_report_tells_the_failure(report: str, tree: Path) -> None:
+    script = tree / "example.io/v1/Thing/interpreter.lua"
+    script.write_text(script.read_text().replace("replicas = spec.replicas or 1", "replicas = 7"))
+    ran = interp("test", "-o", report, cwd=tree)
+    assert ran.code == 1
+    assert REPORTS[report](ran.out), ran.out
+    if report == "json":
+        validate(ran.out, "test-output.json")
+
+
+def test_a_script_without_cases_and_a_case_without_expectation_fail(tree: Path) -> None:
+    cases = tree / "example.io/v1/Thing/cases.yaml"
+    cases.write_text(
+        "- {name: nothing wanted, operation: GetComponents, object: {apiVersion: example.io/v1, kind: Thing}}\n"
+    )
+    assert "neither want nor wantError in the case" in interp("test", cwd=tree).out
+    cases.write_text("- {name: n, operation: GetComponents, object: {}, wnat: {}}\n")
+    assert "'wnat' was unexpected" in interp("test", cwd=tree).out
+    cases.unlink()
+    ran = interp("test", cwd=tree)
+    assert (ran.code, "no cases; a script needs a cases.yaml beside it" in ran.out) == (1, True)
+
+
+def test_nothing_to_test_is_misuse(tmp_path: Path) -> None:
+    ran = interp("test", cwd=tmp_path)
+    assert (ran.code, "no script here" in ran.err) == (2, True)
+
+
+LINT = [
+    ("function GetReplicas(o return 1 end", "syntax"),
+    ("function GetReplcas(o) return 1 end", "misnamed-function: GetReplcas is never called; did you mean GetReplicas?"),
+    ("function InterpretReplica(o) return 1 end", "did you mean GetReplicas?"),
+    ("function GetReplicas(o) return nothere end", "1:32: unknown-global: nothere is defined nowhere"),
+    ("function GetReplicas(o) n = 1 return n end", "1:25: global-assignment: n becomes a global; write local n"),
+    ("function GetComponents(o) end function GetComponentReplicas(o) end", "two-names"),
+    ("function GetReplicas(o) return 1 end", "missing-cases: no case asks GetReplicas"),
+    (
+        'function GetComponents(o) return {{name="a",replicas=1,replicaRequirements={resourceRequest={memory="2048m"}}}} end',  # noqa: E501
+        "in Kubernetes m is milli, Mi is mebi",
+    ),
+    (
+        'function GetComponents(o) return {{name="a",replicas=1,replicaRequirements={resourceRequest={cpu=20000}}}} end',  # noqa: E501
+        "cpu 20k is more than 10000 cores",
+    ),
+    (
+        'function GetComponents(o) return {{name="a",replicas=1},{name="b",replicas=1}} end\n'
+        "function ReviseReplica(o, n) o.spec.replicas = n return o end",
+        "scaled-to-zero: case 'two workers of one CPU each': changes the object when asked for 0 replicas",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "finding"), LINT)
+def test_lint_finds(text: str, finding: str, tree: Path) -> None:
+    (tree / "example.io/v1/Thing/interpreter.lua").write_text(text)
+    ran = interp("lint", cwd=tree)
+    assert ran.code == 1
+    assert finding in ran.out
+    assert ran.out.startswith("example.io/v1/Thing/interpreter.lua:")
+
+
+PORTABLE = [
+    ('function GetReplicas(o) return #string.rep("a", 3) end', "1:40: not-portable: Karmada refuses string.rep"),
+    ('function GetReplicas(o) return #("a"):gsub("a", "b") end', "Karmada refuses string.gsub"),
+    ("function GetReplicas(o) return setmetatable({}, {}) end", "Karmada refuses setmetatable"),
+]
+
+
+@pytest.mark.parametrize(("text", "finding"), PORTABLE)
+def test_lint_portable_finds_what_karmada_refuses(text: str, finding: str, tree: Path) -> None:
+    (tree / "example.io/v1/Thing/interpreter.lua").write_text(text)
+    assert finding in interp("lint", "--portable", cwd=tree).out
+    assert "not-portable" not in interp("lint", cwd=tree).out
+
+
+@pytest.mark.parametrize("report", ["json", "github", "sarif"])
+def test_lint_reports_for_machines(report: str, tree: Path) -> None:
+    (tree / "example.io/v1/Thing/interpreter.lua").write_text("function GetReplicas(o) return nothere end")
+    ran = interp("lint", "-o", report, cwd=tree)
+    assert ran.code == 1
+    if report == "github":
+        assert "line=1,col=32,title=unknown-global::" in ran.out
+    else:
+        validate(ran.out, f"lint-{report}.json" if report == "json" else "lint-sarif.json")
+
+
+def test_list_shows_what_shadows_what(tree: Path) -> None:
+    (tree / "other/example.io/v1/Thing").mkdir(parents=True)
+    (tree / "other/example.io/v1/Thing/interpreter.star").write_text("def GetComponents(obj):\n    return []\n")
+    folders = ("--folder", tree / "example.io", "--folder", tree / "other", "--no-bundled")
+    wide = interp("list", "thing", *folders, "--wide")
+    (row,) = [line for line in wide.out.splitlines() if "InterpretComponent" in line]
+    assert row.split()[:5] == ["example.io/v1", "Thing", "InterpretComponent", "folder", "lua"]
+    report = interp("list", *folders, "-o", "json")
+    assert report.code == 0
+    validate(report.out, "list-output.json")
+    (kind,) = json.loads(report.out)["kinds"]
+    (component,) = [one for one in kind["operations"] if one["operation"] == "InterpretComponent"]
+    assert component["script"].endswith("interpreter.lua")
+    assert [Path(shadow).name for shadow in component["shadows"]] == ["interpreter.star"]
+
+
+def test_list_shows_a_broken_script_beside_the_good_ones(tree: Path) -> None:
+    (tree / "example.io/v1/Bad").mkdir()
+    (tree / "example.io/v1/Bad/interpreter.lua").write_text("function (")
+    ran = interp("list", "--folder", tree / "example.io", "--no-bundled")
+    assert ran.code == 1
+    assert "example.io/v1 Thing" in ran.out
+    assert "Bad/interpreter.lua:1: " in ran.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_a_script_for_the_shell(shell: str) -> None:
+    ran = interp("completion", shell)
+    assert ran.code == 0
+    assert "_INTERP_COMPLETE" in ran.out
+
+
+BAD_KINDS = ["Thing", "example.io/Thing", "example.io/v1/thing", "a/b/c/D"]
+
+
+@pytest.mark.parametrize("kind", BAD_KINDS)
+def test_new_refuses_what_is_no_kind(kind: str, tmp_path: Path) -> None:
+    ran = interp("new", kind, cwd=tmp_path)
+    assert ran.code == 2
+    assert "apps/v1/Deployment" in ran.err
