@@ -7,14 +7,18 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final
 
-from interpreters.core.engine import Limits, Outcome, Script
-from interpreters.core.errors import LimitError, ScriptSyntaxError
+from msgspec import DecodeError
+
+from interpreters.core.engine import MIB, Limits, Outcome, Script
+from interpreters.core.errors import LimitError, ScriptError, ScriptSyntaxError
+from interpreters.lua.arguments import read_argument
 from interpreters.lua.concatenation import Unreadable, enclosed, prepared, source_of
 from interpreters.lua.failures import failure_of, syntax_failure
-from interpreters.lua.runtime import Runtime
+from interpreters.lua.runtime import OutOfMemory, Runtime
 
 _REMEMBERED_SCRIPTS: Final = 512
-_COLLECT_ABOVE: Final = 16 * 1024 * 1024
+_COMPILER_ROOM: Final = 16 * MIB
+_GARBAGE: Final = 8 * MIB  # what earlier calls may leave behind before it is collected
 
 
 class LuaEngine:
@@ -23,60 +27,79 @@ class LuaEngine:
     def __init__(self) -> None:
         self._runtime = Runtime()
         self._compiled: OrderedDict[str, int] = OrderedDict()
-        self._next_id = 0
-        self._base = self._runtime.memory
+        self._last_id = 0
 
     def functions(self, script: Script, limits: Limits) -> frozenset[str]:
         """The names of the global functions that the script defines."""
-        chunk = self._compile(script)
-        answer = self._run(limits, self._runtime.functions, chunk, limits.seconds, limits.printed)
-        if not answer[0]:
-            raise failure_of(script, "", answer, limits)
+        answer = self._run(
+            script, "", limits, self._runtime.functions, self._compile(script), limits.seconds, limits.printed
+        )
         return frozenset(answer[2].decode().split("\n")) - {""}
 
     def call(
         self, script: Script, function: str, arguments: Sequence[bytes], limits: Limits, *, reads_only: bool = False
     ) -> Outcome:
-        """Call one function with fresh globals."""
-        if sum(map(len, arguments)) > limits.input:
+        """Call one function with fresh globals. What may wait undecoded waits whether or not the script only reads."""
+        chunk = self._compile(script)
+        started = time.perf_counter()
+        texts: list[bytes | None] = []
+        size = 0
+        for argument in arguments:
+            size += len(argument)
+            try:
+                texts += read_argument(argument)
+            except DecodeError as error:
+                raise ScriptError(f"an argument is not JSON: {error}", script=script.name, function=function) from None
+            except RecursionError:
+                raise LimitError(
+                    "depth", "an argument is nested too deeply", script=script.name, function=function
+                ) from None
+        if size > limits.input:
             raise LimitError(
                 "input",
-                f"the arguments have {sum(map(len, arguments))} bytes, at most {limits.input} are allowed",
+                f"the arguments have {size} bytes, at most {limits.input} are allowed",
                 script=script.name,
                 function=function,
             )
-        chunk = self._compile(script)
-        started = time.perf_counter()
         answer = self._run(
-            limits, self._runtime.call, chunk, function.encode(), limits.seconds, limits.depth, limits.output,
-            limits.printed, *arguments,
+            script, function, limits, self._runtime.call, chunk, function.encode(), limits.seconds, limits.depth,
+            limits.output, limits.printed, *texts,
         )  # fmt: skip
-        if not answer[0]:
-            raise failure_of(script, function, answer, limits)
-        return Outcome(answer[2:], answer[1].decode(errors="replace"), time.perf_counter() - started)
+        printed = answer[1]
+        return Outcome(
+            answer[2:],
+            printed.decode(errors="replace") if printed else "",
+            time.perf_counter() - started,
+            self._runtime.memory_of_call(),
+        )
 
     def _compile(self, script: Script) -> int:
         known = self._compiled.get(script.text)
         if known is not None:
             self._compiled.move_to_end(script.text)
             return known
-        self._next_id += 1
+        chunk = self._last_id = self._last_id + 1
         try:
             source = source_of(script.text)
-            self._runtime.allow(_COLLECT_ABOVE + 32 * len(source))
-            ok, problem = self._runtime.compile(self._next_id, source, prepared(source), enclosed(source))
+            self._runtime.begin_call(_COMPILER_ROOM, _GARBAGE)
+            ok, problem = self._runtime.compile(chunk, source, prepared(source), enclosed(source))
         except Unreadable as error:
             raise ScriptSyntaxError(error.problem, script=script.name, line=error.line) from None
+        except OutOfMemory:
+            raise LimitError("memory", "the script is too large to compile", script=script.name) from None
         if not ok:
             raise syntax_failure(script, problem.decode(errors="replace"))
-        self._compiled[script.text] = self._next_id
+        self._compiled[script.text] = chunk
         if len(self._compiled) > _REMEMBERED_SCRIPTS:
             self._runtime.forget(self._compiled.popitem(last=False)[1])
-        return self._next_id
+        return chunk
 
-    def _run(self, limits: Limits, function: Any, *arguments: object) -> tuple[Any, ...]:
-        if self._runtime.memory > self._base + _COLLECT_ABOVE:
-            self._runtime.collect()
-        self._runtime.allow(limits.memory)
-        answer: tuple[Any, ...] = function(*arguments)
+    def _run(self, script: Script, name: str, limits: Limits, function: Any, *arguments: object) -> tuple[Any, ...]:
+        self._runtime.begin_call(limits.memory, _GARBAGE)
+        try:
+            answer: tuple[Any, ...] = function(*arguments)
+        except OutOfMemory:
+            answer = (False, b"", b"limit", b"memory")
+        if not answer[0]:
+            raise failure_of(script, name, answer, limits)
         return answer

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any, Final
 
-from lupa import luajit21
+from lupa.luajit21 import LuaMemoryError, LuaRuntime
 
 from interpreters.lua import kube
 
+OutOfMemory = LuaMemoryError
+
 # In this order: each file is given the table of pieces that the earlier ones filled.
-_ORDER: Final = ("numbers", "decode", "lazy", "encode", "concatenation", "kube", "calls", "library")
-_FOLDER: Final = f"{__file__.rpartition('/')[0]}/prelude"
-
-
-def _source(name: str) -> bytes:
-    with open(f"{_FOLDER}/{name}.lua", "rb") as file:  # noqa: PTH123 - pathlib slows the start of every worker
-        return file.read()
-
-
+_ORDER: Final = (
+    "numbers", "texts", "decode", "emptiness", "encode", "concatenation", "kube", "blame", "calls", "library",
+)  # fmt: skip
+_FOLDER: Final = files("interpreters.lua") / "prelude"
 # Read with the module: a sealed worker has no files any more.
-_PRELUDE: Final = {name: _source(name) for name in _ORDER}
+_PRELUDE: Final = {name: (_FOLDER / f"{name}.lua").read_bytes() for name in _ORDER}
+
+# The compiler stays off: hooks do not fire in compiled code, and a sealed worker may not make memory executable.
+# A collector that waits for ten times the live memory runs rarely; a call that grows large is watched more closely.
+_SETTINGS: Final = b"jit.off() jit.flush() collectgarbage('setpause', 1000)"
+_LOAD: Final = b"local name, source, pieces = ... assert(load(source, name, 't'))(pieces)"
 
 
 class Runtime:
     """One Lua state and the prelude functions that the engine calls."""
 
-    __slots__ = ("_lua", "call", "compile", "forget", "functions")
+    __slots__ = ("_before", "_live", "_lua", "_used", "call", "compile", "forget", "functions")
 
     def __init__(self) -> None:
-        self._lua = luajit21.LuaRuntime(
+        self._lua = LuaRuntime(
             encoding=None,
             register_eval=False,
             register_builtins=False,
@@ -37,31 +40,31 @@ class Runtime:
             attribute_filter=_refuse,
             max_memory=0,
         )
+        self._lua.execute(_SETTINGS)
         pieces = self._lua.table()
         pieces[b"host"] = self._lua.table_from({name.encode(): function for name, function in kube.FUNCTIONS.items()})
         for name, source in _PRELUDE.items():
-            self._lua.execute(
-                b"local name, source, pieces = ... assert(load(source, name, 't'))(pieces)",
-                f"=interp/{name}.lua".encode(),
-                source,
-                pieces,
-            )
+            self._lua.execute(_LOAD, f"=interp/{name}.lua".encode(), source, pieces)
         self.call: Callable[..., tuple[Any, ...]] = pieces[b"call"]
         self.compile: Callable[..., tuple[Any, ...]] = pieces[b"compile"]
         self.forget: Callable[[int], None] = pieces[b"forget"]
         self.functions: Callable[..., tuple[Any, ...]] = pieces[b"functions"]
-
-    @property
-    def memory(self) -> int:
-        """Bytes in use, garbage included."""
-        return int(self._lua.get_memory_used())
-
-    def allow(self, more: int) -> None:
-        """From here on at most `more` bytes may be added to what is in use."""
-        self._lua.set_max_memory(self.memory + more, total=True)
-
-    def collect(self) -> None:
+        self._used: Callable[[], int] = self._lua.get_memory_used
         self._lua.gccollect()
+        self._live = self._before = self._used()
+
+    def begin_call(self, memory: int, garbage: int) -> None:
+        """At most `memory` bytes may be added to what is in use; more than `garbage` of earlier calls is cleared first."""
+        used = self._used()
+        if used > self._live + garbage:
+            self._lua.gccollect()
+            used = self._live = self._used()
+        self._before = used
+        self._lua.set_max_memory(used + memory, total=True)
+
+    def memory_of_call(self) -> int:
+        """Bytes by which the call has grown the state, as far as they are not collected yet."""
+        return max(0, self._used() - self._before)
 
 
 def _refuse(obj: object, name: object, setting: bool) -> object:

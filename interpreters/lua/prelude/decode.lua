@@ -1,245 +1,234 @@
 -- JSON text to Lua tables, remembering what a table cannot hold: kinds of empty tables, nulls and odd number texts.
+-- Written for the interpreter: plain searches and substrings are one instruction each, patterns cost ten times as much.
+-- The host has validated every text, so only what tells values apart is looked at.
 local P = ...
-local ffi = require("ffi")
-local cast, text_of = ffi.cast, ffi.string
-local bytes_t = ffi.typeof("const uint8_t *")
-local tonumber, char, match, setmetatable, rawset = tonumber, string.char, string.match, setmetatable, rawset
-local find, sub, concat = string.find, string.sub, table.concat
+local byte, char, concat, find, match, sub = string.byte, string.char, table.concat, string.find, string.match, string.sub
+local floor, huge, next, rawset, setmetatable, tonumber = math.floor, math.huge, next, rawset, debug.setmetatable, tonumber
 
 local EMPTY_OBJECT = { kind = "object" }
 local EMPTY_ARRAY = { kind = "array" }
 
--- Per call: table -> its origin record; double -> the text it came from (false when two texts share it);
--- table -> its fields that wait as JSON text.
+local text -- being read
+local backslash -- the first one at or behind the position, as far as it was searched
+local deepest
+-- Of this call: table -> origin; double -> the text it came from, false when several; table -> fields still text.
 local origins, odd_numbers, lazies
-local has_odd = false
-local deepest = 200
+local waiting_list, waiting_text -- the values that stay text for now
 
 function P.begin_decoding(depth)
-  origins, odd_numbers, lazies, has_odd, deepest = {}, {}, {}, false, depth
+  origins, odd_numbers, lazies, deepest = {}, nil, nil, depth
 end
 
-function P.origin_of(t) return origins[t] end
-function P.lazy_fields(t) return lazies[t] end
-function P.odd_text(n) return has_odd and odd_numbers[n] or nil end
+-- What the encoder asks by table or by number.
+local NOTHING = {}
+function P.decoded() return origins, lazies or NOTHING, odd_numbers or NOTHING end
 
 local function record(t)
   local origin = origins[t]
-  if origin == nil or origin == EMPTY_OBJECT or origin == EMPTY_ARRAY then
-    origin = { kind = origin and origin.kind, nulls = {}, texts = {}, values = {}, length = 0 }
+  if origin == nil then
+    origin = { nulls = {}, texts = {}, values = {}, length = 0 }
     origins[t] = origin
   end
   return origin
 end
 
-local function fail(i, problem) error({ input = true, offset = i, problem = problem }, 0) end
-
-local function skip_blank(p, i)
-  local c = p[i]
+local function skip_blank(i)
+  local c = byte(text, i)
   while c == 32 or c == 10 or c == 13 or c == 9 do
     i = i + 1
-    c = p[i]
+    c = byte(text, i)
   end
-  return i
+  return i, c
 end
 
--- i is just behind the opening quote; answers the index of the closing quote.
-local function string_end(p, i)
-  while true do
-    local c = p[i]
-    if c == 34 then return i end
-    if c == 92 then i = i + 1 c = p[i] end
-    if c < 32 then fail(i, c == 0 and "the text ends inside a string" or "a string contains a control character") end
-    i = i + 1
-  end
-end
-
-local ESCAPES = { [34] = '"', [92] = "\\", [47] = "/", [98] = "\b", [102] = "\f", [110] = "\n", [114] = "\r", [116] = "\t" }
+-- Strings -------------------------------------------------------------------------------------------------------------
+local ESCAPES = { b = "\b", f = "\f", n = "\n", r = "\r", t = "\t" }
 
 local function utf8_of(code)
   if code < 0x80 then return char(code) end
-  if code < 0x800 then return char(0xC0 + (code - code % 64) / 64, 0x80 + code % 64) end
   local low = 0x80 + code % 64
-  local rest = (code - code % 64) / 64
+  local rest = floor(code / 64)
+  if code < 0x800 then return char(0xC0 + rest, low) end
   local middle = 0x80 + rest % 64
-  rest = (rest - rest % 64) / 64
+  rest = floor(rest / 64)
   if code < 0x10000 then return char(0xE0 + rest, middle, low) end
-  return char(0xF0 + (rest - rest % 64) / 64, 0x80 + rest % 64, middle, low)
+  return char(0xF0 + floor(rest / 64), 0x80 + rest % 64, middle, low)
 end
 
-local function hex(p, i)
-  local text = text_of(p + i, 4)
-  local digits = match(text, "^%x%x%x%x$")
-  if not digits then fail(i, "\\u must be followed by four hexadecimal digits") end
-  return tonumber(digits, 16)
-end
-
--- The text between i and j, escapes resolved.
-local function unescape(p, i, j)
+-- A string with escapes, from behind its opening quote; answers it and the index behind the closing one.
+local function read_escaped(i)
   local parts, n = {}, 0
-  local from = i
-  while i < j do
-    if p[i] ~= 92 then
-      i = i + 1
-    else
-      if i > from then n = n + 1 parts[n] = text_of(p + from, i - from) end
-      local c = p[i + 1]
-      n = n + 1
-      if c == 117 then
-        local code = hex(p, i + 2)
-        i = i + 6
-        if code >= 0xD800 and code < 0xDC00 and p[i] == 92 and p[i + 1] == 117 then
-          local low = hex(p, i + 2)
-          if low >= 0xDC00 and low < 0xE000 then
-            code = 0x10000 + (code - 0xD800) * 1024 + (low - 0xDC00)
-            i = i + 6
-          end
-        end
-        if code >= 0xD800 and code < 0xE000 then code = 0xFFFD end -- half a pair has no UTF-8 form
-        parts[n] = utf8_of(code)
-      else
-        parts[n] = ESCAPES[c] or fail(i, "unknown escape in a string")
-        i = i + 2
-      end
-      from = i
-    end
-  end
-  if j > from then n = n + 1 parts[n] = text_of(p + from, j - from) end
-  return concat(parts, "", 1, n)
-end
-
--- i is just behind the opening quote; answers the string and the index behind the closing quote.
-local function read_string(p, i)
-  local j = i
   while true do
-    local c = p[j]
-    if c == 34 then return text_of(p + i, j - i), j + 1 end
-    if c == 92 then break end
-    if c < 32 then string_end(p, j) end
-    j = j + 1
+    local quote = find(text, '"', i, true)
+    if backslash < i then backslash = find(text, "\\", i, true) or huge end
+    if quote < backslash then
+      n = n + 1
+      parts[n] = sub(text, i, quote - 1)
+      return concat(parts, "", 1, n), quote + 1
+    end
+    n = n + 1
+    parts[n] = sub(text, i, backslash - 1)
+    i = backslash + 2
+    local escaped = sub(text, i - 1, i - 1)
+    if escaped == "u" then
+      local code = tonumber(sub(text, i, i + 3), 16)
+      i = i + 4
+      if code >= 0xD800 and code < 0xDC00 then
+        local low = tonumber(match(text, "^\\u(%x%x%x%x)", i) or "0", 16)
+        if low >= 0xDC00 and low < 0xE000 then
+          code = 0x10000 + (code - 0xD800) * 1024 + (low - 0xDC00)
+          i = i + 6
+        end
+      end
+      if code >= 0xD800 and code < 0xE000 then code = 0xFFFD end -- half a pair has no UTF-8 form
+      escaped = utf8_of(code)
+    end
+    n = n + 1
+    parts[n] = ESCAPES[escaped] or escaped
   end
-  j = string_end(p, j)
-  return unescape(p, i, j), j + 1
 end
 
-local function is_digit(c) return c >= 48 and c <= 57 end
+-- Numbers -------------------------------------------------------------------------------------------------------------
+local function note_moved(n, number)
+  odd_numbers = odd_numbers or {}
+  local known = odd_numbers[n]
+  if known == nil then odd_numbers[n] = number elseif known ~= number then odd_numbers[n] = false end
+end
 
--- A number that is not a plain short integer; its text is kept when printing the double would not give it back.
-local function read_odd_number(p, i, t, k)
-  local j = i
-  if p[j] == 45 then j = j + 1 end
-  if p[j] == 48 then
-    j = j + 1
-  elseif is_digit(p[j]) then
-    while is_digit(p[j]) do j = j + 1 end
-  else
-    fail(i, "a value was expected")
-  end
-  if p[j] == 46 then
-    j = j + 1
-    if not is_digit(p[j]) then fail(j, "a digit was expected") end
-    while is_digit(p[j]) do j = j + 1 end
-  end
-  if p[j] == 101 or p[j] == 69 then
-    j = j + 1
-    if p[j] == 43 or p[j] == 45 then j = j + 1 end
-    if not is_digit(p[j]) then fail(j, "a digit was expected") end
-    while is_digit(p[j]) do j = j + 1 end
-  end
-  local text = text_of(p + i, j - i)
-  local n = tonumber(text)
-  if n ~= n or n == 1 / 0 or n == -1 / 0 or P.number_json(n) ~= text then
+-- A number that is not a short whole one. Its text is kept where printing the double would not give it back: with the
+-- table it stands in, and, when it cannot be mistaken for a common number, by the double, for scripts that move it.
+local function read_odd_number(i, t, key)
+  local number, stop = match(text, "^([-+.%deE]+)()", i)
+  local n = tonumber(number)
+  if n - n ~= 0 or P.number_json(n) ~= number then
     local origin = record(t)
-    origin.texts[k], origin.values[k] = text, n
-    -- Moved elsewhere the double itself must tell; small whole numbers are too common to stand for `2.0`.
-    if n ~= math.floor(n) or n > 2 ^ 53 or n < -2 ^ 53 then
-      local known = odd_numbers[n]
-      if known == nil then odd_numbers[n] = text elseif known ~= text then odd_numbers[n] = false end
-      has_odd = true
-    end
+    origin.texts[key], origin.values[key] = number, n
+    if n ~= floor(n) or n >= 2 ^ 53 or n <= -2 ^ 53 then note_moved(n, number) end
   elseif n >= 2 ^ 53 or n <= -2 ^ 53 then
-    local known = odd_numbers[n]
-    if known == nil then odd_numbers[n] = text elseif known ~= text then odd_numbers[n] = false end
-    has_odd = true
+    note_moved(n, number)
   end
-  return n, j
+  return n, stop
 end
 
+-- Values --------------------------------------------------------------------------------------------------------------
 local read_object, read_array
+local ASLEEP -- the metatable of tables with fields that wait
 
--- The value at i, which belongs to t[k]; answers it and the index behind it. null is nil and noted in t's origin.
-local function read_value(p, i, depth, t, k)
-  local c = p[i]
-  if c == 34 then return read_string(p, i + 1) end
-  if c == 123 then return read_object(p, i + 1, depth) end
-  if c == 91 then return read_array(p, i + 1, depth) end
+-- The value at i, whose first byte is c and which is not a string; answers it and the index behind it.
+local function read_value(i, c, depth, t, key)
+  if c == 123 then return read_object(i + 1, depth + 1) end
+  if c == 91 then return read_array(i + 1, depth + 1) end
   if c >= 49 and c <= 57 then
-    local n, j = c - 48, i + 1
-    c = p[j]
-    while c >= 48 and c <= 57 do
+    local n, stop = c - 48, i + 1
+    c = byte(text, stop)
+    while c and c >= 48 and c <= 57 do
       n = n * 10 + (c - 48)
-      j = j + 1
-      c = p[j]
+      stop = stop + 1
+      c = byte(text, stop)
     end
-    if c == 46 or c == 101 or c == 69 or j - i > 15 then return read_odd_number(p, i, t, k) end
-    return n, j
+    if c == 46 or c == 101 or c == 69 or stop - i > 15 then return read_odd_number(i, t, key) end
+    return n, stop
   end
-  if c == 116 and p[i + 1] == 114 and p[i + 2] == 117 and p[i + 3] == 101 then return true, i + 4 end
-  if c == 102 and p[i + 1] == 97 and p[i + 2] == 108 and p[i + 3] == 115 and p[i + 4] == 101 then return false, i + 5 end
-  if c == 110 and p[i + 1] == 117 and p[i + 2] == 108 and p[i + 3] == 108 then
-    local origin = record(t)
-    origin.nulls[k] = true
+  if c == 116 then return true, i + 4 end
+  if c == 102 then return false, i + 5 end
+  if c == 110 then
+    record(t).nulls[key] = true
     return nil, i + 4
   end
-  return read_odd_number(p, i, t, k)
+  return read_odd_number(i, t, key)
 end
 
--- i is just behind the brace.
-function read_object(p, i, depth)
-  if depth >= deepest then error({ limit = "depth" }, 0) end
+local function too_deep() P.raise({ limit = "depth" }) end
+
+-- From behind the brace. `wait` names the field that may stay text: "metadata" in the object itself, then the ones below.
+function read_object(i, depth, wait)
+  if depth > deepest then too_deep() end
   local t = {}
-  i = skip_blank(p, i)
-  if p[i] == 125 then
-    origins[t] = EMPTY_OBJECT
-    return t, i + 1
+  local c = byte(text, i)
+  if c ~= 34 then
+    i, c = skip_blank(i)
+    if c == 125 then
+      origins[t] = EMPTY_OBJECT
+      return t, i + 1
+    end
   end
-  local c, key
   while true do
-    if p[i] ~= 34 then fail(i, "a field name was expected") end
-    key, i = read_string(p, i + 1)
-    i = skip_blank(p, i)
-    if p[i] ~= 58 then fail(i, "':' was expected") end
-    i = skip_blank(p, i + 1)
-    t[key], i = read_value(p, i, depth + 1, t, key)
-    i = skip_blank(p, i)
-    c = p[i]
-    if c == 125 then break end
-    if c ~= 44 then fail(i, "',' or '}' was expected") end
-    i = skip_blank(p, i + 1)
+    i = i + 1
+    local key
+    local quote = find(text, '"', i, true)
+    if backslash < i then backslash = find(text, "\\", i, true) or huge end
+    if quote < backslash then
+      key = sub(text, i, quote - 1)
+      i = quote + 1
+    else
+      key, i = read_escaped(i)
+    end
+    c = byte(text, i)
+    if c ~= 58 then i = skip_blank(i) end
+    i = i + 1
+    c = byte(text, i)
+    if c <= 32 then i, c = skip_blank(i) end
+    if wait and wait[key] then
+      t[key], i = wait[key](i, c, depth, t, key)
+    elseif c == 34 then
+      i = i + 1
+      quote = find(text, '"', i, true)
+      if backslash < i then backslash = find(text, "\\", i, true) or huge end
+      if quote < backslash then
+        t[key] = sub(text, i, quote - 1)
+        i = quote + 1
+      else
+        t[key], i = read_escaped(i)
+      end
+    else
+      t[key], i = read_value(i, c, depth, t, key)
+    end
+    c = byte(text, i)
+    if c ~= 44 then
+      if c ~= 125 then i, c = skip_blank(i) end
+      if c == 125 then break end
+    end
+    i = i + 1
+    c = byte(text, i)
+    if c ~= 34 then i = skip_blank(i) end
   end
   local origin = origins[t]
   if origin then origin.kind = "object" end
+  if wait and lazies and lazies[t] then setmetatable(t, ASLEEP) end
   return t, i + 1
 end
 
--- i is just behind the bracket.
-function read_array(p, i, depth)
-  if depth >= deepest then error({ limit = "depth" }, 0) end
-  local t = {}
-  i = skip_blank(p, i)
-  if p[i] == 93 then
+-- From behind the bracket.
+function read_array(i, depth)
+  if depth > deepest then too_deep() end
+  local t, n = {}, 0
+  local c = byte(text, i)
+  if c <= 32 then i, c = skip_blank(i) end
+  if c == 93 then
     origins[t] = EMPTY_ARRAY
     return t, i + 1
   end
-  local n, c = 0, 0
   while true do
     n = n + 1
-    t[n], i = read_value(p, i, depth + 1, t, n)
-    i = skip_blank(p, i)
-    c = p[i]
+    if c == 34 then
+      i = i + 1
+      local quote = find(text, '"', i, true)
+      if backslash < i then backslash = find(text, "\\", i, true) or huge end
+      if quote < backslash then
+        t[n] = sub(text, i, quote - 1)
+        i = quote + 1
+      else
+        t[n], i = read_escaped(i)
+      end
+    else
+      t[n], i = read_value(i, c, depth, t, n)
+    end
+    c = byte(text, i)
+    if c <= 32 then i, c = skip_blank(i) end
     if c == 93 then break end
-    if c ~= 44 then fail(i, "',' or ']' was expected") end
-    i = skip_blank(p, i + 1)
+    i = i + 1
+    c = byte(text, i)
+    if c <= 32 then i, c = skip_blank(i) end
   end
   local origin = origins[t]
   if origin then origin.kind, origin.length = "array", n end
@@ -247,10 +236,101 @@ function read_array(p, i, depth)
 end
 
 -- A whole document.
-function P.decode(text)
-  local p = cast(bytes_t, text)
-  local root = {} -- stands in as the owner of a bare null or number
-  local value, i = read_value(p, skip_blank(p, 0), 0, root, 1)
-  if skip_blank(p, i) ~= #text then fail(i, "the text goes on behind the value") end
+function P.decode(document)
+  text, backslash = document, 0
+  local i, c = skip_blank(1)
+  if c == 34 then
+    backslash = find(text, "\\", i, true) or huge
+    local value = read_escaped(i + 1)
+    return value
+  end
+  local value = read_value(i, c, 0, {}, 1)
   return value
+end
+
+-- Fields that wait ----------------------------------------------------------------------------------------------------
+-- Half of a real object is metadata.managedFields and the last-applied annotation, and hardly a script reads them. They
+-- stay text, known to the table they belong to, until something asks.
+
+local function wake(t, key)
+  local waiting = lazies[t]
+  local document = waiting[key]
+  if document == nil then return nil end
+  waiting[key] = nil
+  if next(waiting) == nil then
+    lazies[t] = nil
+    setmetatable(t, nil)
+  end
+  local value = P.decode(document)
+  rawset(t, key, value)
+  return value
+end
+
+ASLEEP = {
+  __metatable = false,
+  __index = function(t, key)
+    if lazies[t] then return wake(t, key) end
+  end,
+  __newindex = function(t, key, value)
+    local waiting = lazies[t]
+    if waiting then waiting[key] = nil end
+    rawset(t, key, value)
+  end,
+}
+
+local function let_wait(t, key, document)
+  lazies = lazies or {}
+  local waiting = lazies[t]
+  if not waiting then
+    waiting = {}
+    lazies[t] = waiting
+  end
+  waiting[key] = document
+end
+
+-- Reads the value unless it is exactly the text that the host said may wait (a field given twice is not).
+local function read_unless(waiting, i, c, depth, t, key)
+  if waiting and sub(text, i, i + #waiting - 1) == waiting then
+    let_wait(t, key, waiting)
+    return nil, i + #waiting
+  end
+  if lazies and lazies[t] then lazies[t][key] = nil end
+  if c == 34 then
+    if backslash < i then backslash = find(text, "\\", i, true) or huge end
+    return read_escaped(i + 1)
+  end
+  return read_value(i, c, depth, t, key)
+end
+
+local IN_ANNOTATIONS = {
+  ["kubectl.kubernetes.io/last-applied-configuration"] = function(i, c, depth, t, key)
+    return read_unless(waiting_text, i, c, depth, t, key)
+  end,
+}
+local IN_METADATA = {
+  managedFields = function(i, c, depth, t, key) return read_unless(waiting_list, i, c, depth, t, key) end,
+  annotations = function(i, c, depth, t, key)
+    if c == 123 then return read_object(i + 1, depth + 1, IN_ANNOTATIONS) end
+    return read_unless(nil, i, c, depth, t, key)
+  end,
+}
+local IN_OBJECT = {
+  metadata = function(i, c, depth, t, key)
+    if c == 123 then return read_object(i + 1, depth + 1, IN_METADATA) end
+    return read_unless(nil, i, c, depth, t, key)
+  end,
+}
+
+-- A Kubernetes object, of which `managed` and `applied` (their JSON texts, or nil) may wait.
+function P.decode_object(document, managed, applied)
+  text, backslash, waiting_list, waiting_text = document, 0, managed, applied
+  local i, c = skip_blank(1)
+  if c ~= 123 then return P.decode(document) end
+  local value = read_object(i + 1, 1, IN_OBJECT)
+  return value
+end
+
+function P.wake_all(t)
+  local waiting = lazies and lazies[t]
+  while waiting and next(waiting) ~= nil do wake(t, next(waiting)) end
 end

@@ -46,9 +46,9 @@ local function template_text(template, name)
   if type(template) ~= "table" then
     error(format("bad argument #1 to '%s' (table expected, got %s)", name, type(template)), 3)
   end
-  local ok, text = pcall(P.encode, template, true)
+  local ok, text = pcall(P.encode, template, 200, 1000000)
   if ok then return text end
-  if type(text) == "table" and text.reply then
+  if P.is_own(text) and text.reply then
     error(format("bad argument #1 to '%s': %s: %s", name, text.path, text.problem), 3)
   end
   return error(text, 0)

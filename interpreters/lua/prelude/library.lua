@@ -47,7 +47,7 @@ local function before(a, b)
 end
 
 local function sorted_keys(t)
-  P.load_lazy(t)
+  P.wake_all(t)
   local keys, n, strings, ordered = {}, 0, true, true
   for key in next, t do
     n = n + 1

@@ -1,0 +1,61 @@
+-- Strings as JSON text, and values as words in messages.
+local P = ...
+local byte, find, format, gsub, sub, tostring, type = string.byte, string.find, string.format, string.gsub, string.sub, tostring, type
+
+local SHORT = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\b"] = "\\b", ["\f"] = "\\f" }
+local function escape(c) return SHORT[c] or format("\\u%04x", byte(c)) end
+
+local function continues(c) return c ~= nil and c >= 0x80 and c < 0xC0 end
+
+local function is_utf8(s)
+  local i = find(s, "[\128-\255]")
+  while i do
+    local c, a, b, d = byte(s, i, i + 3)
+    if c >= 0xC2 and c < 0xE0 and continues(a) then
+      i = i + 2
+    elseif c >= 0xE0 and c < 0xF0 and continues(a) and continues(b)
+      and not (c == 0xE0 and a < 0xA0) and not (c == 0xED and a >= 0xA0) then
+      i = i + 3
+    elseif c >= 0xF0 and c < 0xF5 and continues(a) and continues(b) and continues(d)
+      and not (c == 0xF0 and a < 0x90) and not (c == 0xF4 and a >= 0x90) then
+      i = i + 4
+    else
+      return false
+    end
+    i = find(s, "[\128-\255]", i)
+  end
+  return true
+end
+
+-- A string in quotes; nothing when it is not valid UTF-8 and so cannot stand in JSON.
+function P.quoted(s)
+  if find(s, '[%z\1-\31"\\\128-\255]') then
+    if not is_utf8(s) then return nil end
+    s = gsub(s, '[%z\1-\31"\\]', escape)
+  end
+  return '"' .. s .. '"'
+end
+
+-- How a value is called in a message: no addresses, no long texts, no broken characters.
+function P.value_name(value)
+  local kind = type(value)
+  if kind == "string" then
+    if #value > 40 then value = sub(value, 1, 37) .. "..." end
+    return (gsub(P.quoted(value) or P.quoted(gsub(value, "[\128-\255]", "?")), "[\128-\255]", "?"))
+  elseif kind == "number" then
+    return P.number_text(value)
+  elseif kind == "boolean" or kind == "nil" then
+    return tostring(value)
+  end
+  return "a " .. kind
+end
+
+-- Errors of the prelude itself are tables that no script can forge: `limit` names a limit, `reply` a problem at a path.
+local own = setmetatable({}, { __mode = "k" })
+
+function P.raise(what)
+  own[what] = true
+  error(what, 0)
+end
+
+function P.is_own(e) return own[e] == true end
