@@ -38,7 +38,7 @@ KEPT_SCRIPTS: Final = 256
 _CALL: Final = "<call>"
 _HAS_TIMEOUT: Final = hasattr(starlark_go, "EvalTimeoutError")
 _JSON_WORDS: Final = {"true": True, "false": False, "null": None}
-_JSON_ONLY: Final = (b"\\/", b"\\ud", b"\\uD")
+_JSON_ONLY: Final = re.compile(r"\\(?:/|u[dD])")
 _JSON_ONLY_ESCAPE: Final = re.compile(r"\\(?:u(?P<high>d[89ab]..)\\u(?P<low>d[c-f]..)|(?P<slash>/)|.)", re.IGNORECASE)
 _VALID: Final = msgspec.json.Decoder(Raw)
 _ROOTS: Final = {
@@ -165,7 +165,7 @@ def _literal(argument: bytes, limits: Limits) -> str:
         text = str(_VALID.decode(argument), "utf-8", "replace")
     except RecursionError:
         raise LimitError("input", "an argument is nested too deeply") from None
-    if any(escape in argument for escape in _JSON_ONLY):
+    if _JSON_ONLY.search(text):
         return _JSON_ONLY_ESCAPE.sub(_starlark_escape, text)
     return text
 

@@ -1,0 +1,1 @@
+"""The programs written twice, once in each language."""
