@@ -204,7 +204,8 @@ def _print_text(answer: Answer, *, single: bool) -> None:
         click.echo(f"{title}  {answer.object.get('kind')} {name}".rstrip())
     if isinstance(answer.found, InterpError):
         _print_error(answer, answer.found)
-        click.echo("")
+        if not single:
+            click.echo("")
         return
     reply = answer.found.reply
     for line in printed_lines(answer.found.printed):
