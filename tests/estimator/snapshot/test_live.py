@@ -80,6 +80,20 @@ async def test_lists_come_in_pages_and_terminated_pods_are_not_even_asked_for(se
     assert {query["fieldSelector"] for query in pages} == {"status.phase!=Succeeded,status.phase!=Failed"}
 
 
+async def test_reading_a_list_gives_way_again_and_again(server: ApiServerDouble) -> None:
+    for i in range(1000):
+        server.put(pod(f"p{i}", on="b"))
+    pauses = 0
+
+    async def give_way() -> None:
+        nonlocal pauses
+        pauses += 1
+
+    async with following(server, courtesy=give_way) as cluster:
+        await cluster.wait_synced()
+    assert pauses >= 1000 / 50
+
+
 async def test_changes_arrive_by_watch(server: ApiServerDouble) -> None:
     async with following(server) as cluster:
         await settled(server, cluster)
