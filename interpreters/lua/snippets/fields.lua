@@ -1,14 +1,14 @@
 -- Reading objects whose optional parts may be missing or of another type than expected.
 
--- The value at a path of keys; nil as soon as a step is missing.
-function get(value, ...)
-  for i = 1, select("#", ...) do
-    if type(value) ~= "table" then
-      return nil
-    end
-    value = value[(select(i, ...))]
+-- The value at a path of one to five keys; nil as soon as a step is missing.
+function get(value, a, b, c, d, e)
+  if type(value) ~= "table" then
+    return nil
   end
-  return value
+  if b == nil then
+    return value[a]
+  end
+  return get(value[a], b, c, d, e)
 end
 
 -- The table itself, or an empty one in place of anything else: safe to walk and to index.
@@ -50,6 +50,15 @@ function sorted_keys(map)
     return tostring(a) < tostring(b)
   end)
   return keys
+end
+
+-- A copy of the first level, to change fields without changing the original.
+function shallow(map)
+  local result = {}
+  for key, item in pairs(table_or_empty(map)) do
+    result[key] = item
+  end
+  return result
 end
 
 -- A deep copy. Karmada refuses answers in which one table stands in two places.

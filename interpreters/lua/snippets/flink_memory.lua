@@ -11,18 +11,19 @@ local FLINK_UNITS = {
   t = MEBIBYTE * MEBIBYTE, tb = MEBIBYTE * MEBIBYTE, tebibytes = MEBIBYTE * MEBIBYTE,
 }
 
--- A key of flinkConfiguration, written flat or as nested objects.
-function setting(conf, key)
-  local value = conf[key]
-  local dot = string.find(key, ".", 1, true)
-  while value == nil and dot ~= nil do
-    local inner = conf[string.sub(key, 1, dot - 1)]
-    if type(inner) == "table" then
-      value = setting(inner, string.sub(key, dot + 1))
+-- flinkConfiguration as flat keys; nested objects join their keys with dots.
+function flat_settings(conf)
+  local result = {}
+  for key, value in pairs(table_or_empty(conf)) do
+    if type(value) == "table" then
+      for inner, item in pairs(flat_settings(value)) do
+        result[key .. "." .. inner] = item
+      end
+    else
+      result[key] = value
     end
-    dot = string.find(key, ".", dot + 1, true)
   end
-  return value
+  return result
 end
 
 -- Bytes of a memory text: Flink's syntax first, then, as the operator does, a Kubernetes quantity in any case and with
@@ -49,7 +50,7 @@ function flink_bytes(value, field)
 end
 
 function conf_bytes(conf, key, default)
-  local value = setting(conf, key)
+  local value = conf[key]
   if value == nil then
     return default
   end
@@ -58,7 +59,7 @@ end
 
 -- A part that is a fraction of the whole, within bounds, given the rest of the whole.
 function fraction_of_whole(conf, prefix, rest, fraction, least, most)
-  fraction = tonumber(setting(conf, prefix .. ".fraction")) or fraction
+  fraction = tonumber(conf[prefix .. ".fraction"]) or fraction
   if fraction < 0 or fraction >= 1 then
     error(prefix .. ".fraction: expected a number from 0 to below 1, got " .. tostring(fraction), 0)
   end

@@ -110,6 +110,78 @@ function has_native_sidecar(spec)
   return false
 end
 
+-- The required node affinity, or nil. Terms that Kubernetes would refuse are the author's mistake.
+function required_node_terms(spec)
+  local required = get(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+  local terms = table_or_empty(get(required, "nodeSelectorTerms"))
+  if terms[1] == nil then
+    return nil
+  end
+  for _, term in ipairs(terms) do
+    for _, field in ipairs({ "matchExpressions", "matchFields" }) do
+      for _, expression in ipairs(table_or_empty(get(term, field))) do
+        if get(expression, "key") == nil or get(expression, "operator") == nil then
+          error("required node affinity: an expression needs a key and an operator", 0)
+        end
+      end
+    end
+  end
+  return required
+end
+
+-- Whether a quantity is written so that neither rounding nor another unit could change it.
+function is_plain(name, quantity)
+  if name == "cpu" then
+    return string.find(quantity, "^[1-9]%d*m?$") ~= nil
+  elseif name == "memory" or name == "ephemeral-storage" then
+    return string.find(quantity, "^[1-9]%d*[KMGTPE]i$") ~= nil
+  end
+  return string.find(name, "/", 1, true) ~= nil and string.find(quantity, "^[1-9]%d*$") ~= nil
+end
+
+-- The requests of a pod whose containers need no adding up: one of them at most asks for anything, in plain amounts.
+-- Answers whether it is such a pod, too.
+function lone_requests(claims)
+  if claims.overhead ~= nil or claims.initContainers ~= nil or get(claims, "containers", 2) ~= nil then
+    return false, nil
+  end
+  if claims.containers == nil then
+    return true, nil
+  end
+  local requests = container_requests(claims.containers[1])
+  for name, quantity in pairs(requests) do
+    if not is_plain(name, quantity) then
+      return false, nil
+    end
+  end
+  return true, requests
+end
+
+function copy_unless_empty(value)
+  if type(value) == "table" and next(value) ~= nil then
+    return copy(value)
+  end
+  return nil
+end
+
+-- What `kube` answers for a pod; a pod that needs no adding up is answered here, for that costs less.
+function claimed_requirements(claims, required)
+  local is_lone, requests = lone_requests(claims)
+  if not is_lone then
+    claims.affinity = required and { nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution = required } }
+    return kube.accuratePodRequirements({ spec = claims })
+  end
+  local claim = {
+    nodeSelector = copy_unless_empty(claims.nodeSelector),
+    tolerations = copy_unless_empty(claims.tolerations),
+    hardNodeAffinity = copy(required),
+  }
+  if requests == nil and next(claim) == nil then
+    return nil
+  end
+  return { nodeClaim = next(claim) and claim, resourceRequest = requests }
+end
+
 -- The replicaRequirements of a pod template, or nil when it asks for nothing. `priority` is the class of pods whose
 -- template names none.
 function pod_requirements(template, priority)
@@ -121,14 +193,7 @@ function pod_requirements(template, priority)
     claims.containers = resource_claims(spec.containers)
     claims.initContainers = resource_claims(spec.initContainers)
   end
-  local required = get(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-  if required ~= nil then
-    claims.affinity = { nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution = required } }
-  end
-  local requirements = nil
-  if next(claims) ~= nil then
-    requirements = kube.accuratePodRequirements({ spec = claims })
-  end
+  local requirements = claimed_requirements(claims, required_node_terms(spec))
   priority = text_or_nil(spec.priorityClassName) or priority
   if priority ~= nil then
     requirements = requirements or {}

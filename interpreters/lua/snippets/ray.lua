@@ -23,8 +23,8 @@ end
 
 -- The pod of a template with one more container (`containers`) or init container (`initContainers`).
 function template_with(template, field, resources)
-  local pod = copy(table_or_empty(get(template, "spec")))
-  pod[field] = table_or_empty(pod[field])
+  local pod = shallow(get(template, "spec"))
+  pod[field] = shallow(pod[field])
   pod[field][#pod[field] + 1] = { name = "added-by-kuberay", resources = resources }
   return { spec = pod }
 end

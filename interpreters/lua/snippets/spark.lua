@@ -104,7 +104,7 @@ function spark_pod(spec, role)
     requests[own.gpu.name] = quantity_text(devices)
   end
   name_spark_container(pod, main)
-  overwrite_requests(pod, main, requests)
+  pod = with_requests(pod, main, requests)
   pod.containers = append_all(pod.containers, own.sidecars)
   pod.initContainers = append_all(pod.initContainers, own.initContainers)
   pod.tolerations = append_all(pod.tolerations, own.tolerations)

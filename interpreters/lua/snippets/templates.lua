@@ -28,29 +28,29 @@ function merged(base, over, by_name)
   return result
 end
 
-function merged_template(base, over, by_name)
-  if base == nil and over == nil then
-    return nil
+-- One pod spec laid over another; the result is not to be changed.
+function merged_pod(base, over, by_name)
+  if type(base) ~= "table" or type(over) ~= "table" then
+    return table_or_empty(base or over)
   end
-  return merged(table_or_empty(base), table_or_empty(over), by_name)
+  return merged(base, over, by_name)
 end
 
--- Gives the named container of a pod these requests; its other resources stay. The container is added if missing.
-function overwrite_requests(pod, name, requests)
-  pod.containers = table_or_empty(pod.containers)
-  local main = nil
-  for _, container in ipairs(pod.containers) do
+-- The pod with these requests in the named container, whose other resources stay. The container is added if missing.
+function with_requests(pod, name, requests)
+  local result, place = shallow(pod), nil
+  result.containers = shallow(pod.containers)
+  for i, container in ipairs(result.containers) do
     if get(container, "name") == name then
-      main = container
+      place = i
     end
   end
-  if main == nil then
-    main = { name = name }
-    pod.containers[#pod.containers + 1] = main
-  end
-  main.resources = table_or_empty(main.resources)
-  main.resources.requests = table_or_empty(main.resources.requests)
+  place = place or #result.containers + 1
+  local resources = get(result.containers[place], "resources")
+  local own = shallow(get(resources, "requests"))
   for resource, quantity in pairs(requests) do
-    main.resources.requests[resource] = quantity
+    own[resource] = quantity
   end
+  result.containers[place] = { name = name, resources = { requests = own, limits = get(resources, "limits") } }
+  return result
 end

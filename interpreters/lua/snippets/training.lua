@@ -24,8 +24,8 @@ end
 
 -- A template with the init container that the operator puts before all others.
 function with_init_container(template, requests)
-  local pod = copy(table_or_empty(get(template, "spec")))
-  pod.initContainers = table_or_empty(pod.initContainers)
+  local pod = shallow(get(template, "spec"))
+  pod.initContainers = shallow(pod.initContainers)
   pod.initContainers[#pod.initContainers + 1] = { name = "added-by-operator", resources = { requests = requests } }
   return { spec = pod }
 end

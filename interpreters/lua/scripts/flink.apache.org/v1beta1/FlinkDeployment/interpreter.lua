@@ -43,13 +43,13 @@ function is_standalone(spec)
 end
 
 function task_slots(conf)
-  return math.max(count(setting(conf, "taskmanager.numberOfTaskSlots"), 1, "taskmanager.numberOfTaskSlots"), 1)
+  return math.max(count(conf["taskmanager.numberOfTaskSlots"], 1, "taskmanager.numberOfTaskSlots"), 1)
 end
 
 -- The highest parallelism that a job vertex is given by `vertex:number,vertex:number`.
 function overridden_parallelism(conf)
   local highest = nil
-  for number in string.gmatch(tostring(setting(conf, "pipeline.jobvertex-parallelism-overrides") or ""), ":%s*(%d+)") do
+  for number in string.gmatch(tostring(conf["pipeline.jobvertex-parallelism-overrides"] or ""), ":%s*(%d+)") do
     highest = math.max(highest or 0, tonumber(number))
   end
   return highest
@@ -59,7 +59,7 @@ function jobmanager_count(spec, conf)
   if type(spec.jobManager) == "table" then
     return count(spec.jobManager.replicas, 1, "spec.jobManager.replicas")
   end
-  return count(setting(conf, "kubernetes.jobmanager.replicas"), 1, "kubernetes.jobmanager.replicas")
+  return count(conf["kubernetes.jobmanager.replicas"], 1, "kubernetes.jobmanager.replicas")
 end
 
 function taskmanager_count(spec, conf)
@@ -74,7 +74,7 @@ function taskmanager_count(spec, conf)
   if job == nil then
     return 1
   end
-  local parallelism = get(job, "parallelism") or setting(conf, "parallelism.default")
+  local parallelism = get(job, "parallelism") or conf["parallelism.default"]
   if is_standalone(spec) then
     parallelism = overridden_parallelism(conf) or parallelism
   end
@@ -87,7 +87,11 @@ function cores_text(value)
   if cores == nil then
     return quantity_text(value)
   end
-  return quantity_text(math.ceil(cores * 1000 - 0.0001) / 1000)
+  local milli = math.ceil(cores * 1000 - 0.0001)
+  if milli % 1000 == 0 then
+    return string.format("%d", milli / 1000)
+  end
+  return string.format("%dm", milli)
 end
 
 -- A quantity of the role's `resources` (requests, else limits) or, failing that, of its older `resource`.
@@ -99,9 +103,9 @@ end
 -- What Flink asks for its own container.
 function main_requests(spec, conf, role, field)
   local prefix = "kubernetes." .. role .. ".cpu"
-  local cores = role_quantity(spec[field], "cpu", "cpu") or setting(conf, prefix .. ".amount") or setting(conf, prefix)
+  local cores = role_quantity(spec[field], "cpu", "cpu") or conf[prefix .. ".amount"] or conf[prefix]
   if role == "taskmanager" then
-    local override = not is_standalone(spec) and setting(conf, "taskmanager.cpu.cores")
+    local override = not is_standalone(spec) and conf["taskmanager.cpu.cores"]
     cores = override or cores or task_slots(conf)
   end
   local memory = role_quantity(spec[field], "memory", "memory")
@@ -121,42 +125,45 @@ function pairs_of_text(text)
   return result
 end
 
--- Adds what flinkConfiguration says of where the role's pods may run.
-function add_configured_claims(pod, conf, role)
-  local selector = setting(conf, "kubernetes." .. role .. ".node-selector")
+-- The pod with what flinkConfiguration says of where the role's pods may run.
+function with_configured_claims(pod, conf, role)
+  local selector = conf["kubernetes." .. role .. ".node-selector"]
+  local tolerations = conf["kubernetes." .. role .. ".tolerations"]
+  if selector == nil and tolerations == nil then
+    return pod
+  end
+  pod = shallow(pod)
   if selector ~= nil then
-    pod.nodeSelector = table_or_empty(pod.nodeSelector)
+    pod.nodeSelector = shallow(pod.nodeSelector)
     for key, value in pairs(pairs_of_text(selector)) do
       pod.nodeSelector[key] = value
     end
   end
-  local tolerations = setting(conf, "kubernetes." .. role .. ".tolerations")
   if tolerations ~= nil then
-    pod.tolerations = table_or_empty(pod.tolerations)
+    pod.tolerations = shallow(pod.tolerations)
     for text in string.gmatch(tostring(tolerations), "[^;]+") do
       local toleration = pairs_of_text(text)
       toleration.tolerationSeconds = tonumber(toleration.tolerationSeconds)
       pod.tolerations[#pod.tolerations + 1] = toleration
     end
   end
+  return pod
 end
 
 function role_requirements(spec, conf, role, field)
   local requests = main_requests(spec, conf, role, field)
-  local by_name = setting(conf, "kubernetes.operator.pod-template.merge-arrays-by-name")
-  local template = merged_template(spec.podTemplate, get(spec, field, "podTemplate"), tostring(by_name) == "true")
-  local pod = table_or_empty(get(template, "spec"))
-  add_configured_claims(pod, conf, role)
+  local by_name = conf["kubernetes.operator.pod-template.merge-arrays-by-name"]
+  local common, own = get(spec, "podTemplate", "spec"), get(spec, field, "podTemplate", "spec")
+  local pod = with_configured_claims(merged_pod(common, own, tostring(by_name) == "true"), conf, role)
   if next(pod) == nil then
     return { resourceRequest = requests }
   end
-  overwrite_requests(pod, "flink-main-container", requests)
-  return pod_requirements({ spec = pod })
+  return pod_requirements({ spec = with_requests(pod, "flink-main-container", requests) })
 end
 
 function GetComponents(object)
   local spec = table_or_empty(get(object, "spec"))
-  local conf = table_or_empty(spec.flinkConfiguration)
+  local conf = flat_settings(spec.flinkConfiguration)
   local components = {}
   add_component(components, "jobmanager", jobmanager_count(spec, conf),
     role_requirements(spec, conf, "jobmanager", "jobManager"))

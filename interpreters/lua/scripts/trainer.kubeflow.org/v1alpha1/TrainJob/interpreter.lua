@@ -41,7 +41,7 @@ function node_pod(object)
   local pod = patched_pod(object, "node")
   local resources = get(object, "spec", "trainer", "resourcesPerNode")
   if type(resources) == "table" then
-    overwrite_requests(pod, "node", container_requests({ resources = resources }))
+    return with_requests(pod, "node", container_requests({ resources = resources }))
   end
   return pod
 end
