@@ -141,6 +141,10 @@ def spoils(result: object) -> bool:
     return isinstance(result, LimitError) and result.limit == MEMORY
 
 
+def ran_out_of_time(result: object) -> bool:
+    return isinstance(result, LimitError) and result.limit == "time"
+
+
 def too_late() -> BusyError:
     return BusyError("no worker became free before the caller's deadline")
 

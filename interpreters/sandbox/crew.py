@@ -52,6 +52,9 @@ class Listener(Protocol):
     def on_lie(self, seat: Seat, error: ProtocolError) -> None:
         """It sent what is no reply and has been killed."""
 
+    def on_hang_up(self, seat: Seat) -> None:
+        """It takes no more calls; `on_death` or `on_false_start` follows when it is known why."""
+
     def on_death(self, seat: Seat, cause: str) -> None:
         """It ended by itself and has been buried."""
 
@@ -81,7 +84,7 @@ class Crew:
 
     def replenish(self) -> None:
         """Have `size` workers that are not retiring. After a false start the next one waits, ever longer."""
-        while not self._closed and sum(not seat.retiring for seat in self.seats) < self.size:
+        while not self._closed and self._short():
             if self.false_starts:
                 if self._retry is None:
                     delay = min(SLOWEST_RETRY, 0.05 * 2**self.false_starts)
@@ -89,12 +92,13 @@ class Crew:
                 return
             self._start()
 
+    def _short(self) -> bool:
+        return sum(not seat.retiring for seat in self.seats) < self.size
+
     def _try_again(self) -> None:
         self._retry = None
-        if not self._closed:
+        if not self._closed and self._short():
             self._start()
-            if not self.false_starts:
-                self.replenish()
 
     def _start(self) -> None:
         try:
@@ -175,6 +179,7 @@ class Crew:
 
     def _end_of_stream(self, seat: Seat) -> None:
         self._take_away(seat)
+        self._listener.on_hang_up(seat)
         if seat.conversation.ready:
             self.replenish()
         self._inquiries += 1

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self, cast
 
 from interpreters.core.engine import Limits, Outcome, Script
-from interpreters.core.errors import BusyError, InternalError, InterpError, LimitError
+from interpreters.core.errors import BusyError, InternalError, InterpError
 from interpreters.sandbox.calls import (
     ENGINES,
     Recycling,
@@ -18,6 +18,7 @@ from interpreters.sandbox.calls import (
     lied,
     overdue,
     patience,
+    ran_out_of_time,
     reason_of,
     settle,
     spoils,
@@ -264,7 +265,7 @@ class SandboxPool:
             job.fail(result)
         elif not job.future.done():
             job.future.set_result(result)
-        if isinstance(result, LimitError) and result.limit in {"time", MEMORY}:
+        if spoils(result) or (ran_out_of_time(result) and job.task.unhurried(job.seconds)):
             self.standings.strike(job.digest, self._loop.time())
         else:
             self.standings.prove(job.digest)
@@ -291,8 +292,13 @@ class SandboxPool:
         if self._queue:
             self._serve()
 
+    def on_hang_up(self, seat: Seat) -> None:
+        if seat in self._idle:
+            self._idle.remove(seat)
+
     def on_lie(self, seat: Seat, error: ProtocolError) -> None:
         self._counters.kills["protocol"] += 1
+        self.on_hang_up(seat)
         job = self._bereave(seat)
         if job is not None:
             self.standings.lose(job.task.script, "protocol", self._loop.time())
@@ -307,8 +313,6 @@ class SandboxPool:
         self._serve()
 
     def _bereave(self, seat: Seat) -> _Job | None:
-        if seat in self._idle:
-            self._idle.remove(seat)
         job = cast("_Job | None", seat.busy)
         if job is not None:
             self._leave(seat, job)

@@ -158,6 +158,10 @@ class SandboxRunner:
         with self._change:
             while not self._closed:
                 self._languages.add(task.script.language)
+                for dead in [idle for idle in self._idle if idle.process.reap()]:
+                    self._idle.remove(dead)
+                    self._counters.kills[reason_of(dead.process.bury())] += 1
+                    self._bury(dead)
                 for conversation in reversed(self._idle):
                     if self._speaks(conversation, task.script.language):
                         self._idle.remove(conversation)

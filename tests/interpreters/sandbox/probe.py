@@ -190,6 +190,9 @@ class ProbeEngine:
         if function == "grow":
             GROWTH.append(b"x" * int(arguments[0]))
             return Outcome((str(os.getpid()).encode(),))
+        if function == "FailLater":
+            threading.Timer(0.1, os._exit, (3,)).start()
+            return Outcome((b"null",))
         if function == "nap":
             time.sleep(float(arguments[0]))
             return Outcome((b"null",))

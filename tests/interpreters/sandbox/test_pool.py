@@ -213,6 +213,13 @@ async def test_a_worker_killed_from_outside_while_idle_is_replaced() -> None:
             assert pool.stats().kills == {"lost": 1}
 
 
+async def test_a_worker_that_dies_idle_is_not_the_next_scripts_fault() -> None:
+    async with SandboxPool(1, engines=PROBE) as pool:
+        await pool.call(probe("culprit"), "FailLater", [])
+        await eventually(lambda: pool.stats().kills == {"crash": 1})
+        assert (await pool.call(probe(), "echo", [b"1"])).values == (b"1",)
+
+
 async def test_a_call_whose_worker_is_killed_from_outside_is_run_again() -> None:
     async with SandboxPool(1, engines=PROBE, limits=Limits(seconds=20), standings=Standings(losses=1)) as pool:
         pid = await pid_of(pool)
@@ -298,6 +305,8 @@ def test_the_pool_works_on_uvloop_too() -> None:
             with pytest.raises(LimitError, match="did not finish within 0.3 s"):
                 await pool.call(probe("bad"), "spin", [], limits=QUICK)
             os.kill(await pid_of(pool), signal.SIGKILL)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(pool.call(probe(), "sleep", []), 0.1)
             return [*values, (await pool.call(probe(), "echo", [b"2"])).values[0]]
 
     uvloop.run(asyncio.sleep(0))  # it keeps a descriptor of its own from the first time on
