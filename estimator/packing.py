@@ -7,7 +7,8 @@ refuses it for good. That gives three shortcuts which change no placement:
 - every component keeps a pointer to the first node that still takes it, and pointers only move forward;
 - as long as whole sets land where the pointers stand, they all land there: their number is a division;
 - what happens until the hindmost pointer moves depends only on the nodes between the pointers and the few fresh ones
-  behind them, so it is remembered and replayed where the same nodes come again (runs of equal nodes, as clusters have).
+  behind them, so it is remembered and replayed where the same nodes come again; and when, in a run of equal nodes,
+  pointers and nodes look as they did a few nodes ago, the rest of the run is a repetition.
 
 The cost is that of nodes times components; the number of sets does not matter. No bin-packing library will do: they
 minimise bins, while here one particular first fit, Karmada's, has to be repeated exactly.
@@ -167,6 +168,8 @@ class _Memory:
         self._kinds = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
         self._seen: dict[object, dict[tuple[int, ...], tuple[int, list[int], list[int]]]] = {}
         self._looks: dict[object, set[int]] = {}  # how many fresh nodes behind the pointers had a part in it
+        self._passed: dict[object, tuple[int, int, int]] = {}
+        self._run_ends = _run_ends(self._kinds)
         self._trials = _TRIALS + len(run.rows) // 6
         self.worthwhile = True
         self._hits = self._misses = 0
@@ -180,8 +183,30 @@ class _Memory:
             return
         end = high + 1
         key = tuple([node - low for node in run.at]), tuple(run.rows[low:end]), tuple(self._open[low:end])
+        before = self._passed.get(key)
+        self._passed[key] = (low, end, run.sets)
+        if before and self._leap(before, low, end, limit):
+            return
         if not self._replay(key, low, end, limit):
             self._record(key, low, end, limit)
+
+    def _leap(self, before: tuple[int, int, int], low: int, end: int, limit: int) -> bool:
+        """Repeat what happened since things last looked like this, as long as the run of equal nodes goes on."""
+        run, (old_low, old_end, old_sets) = self._run, before
+        step, sets = low - old_low, run.sets - old_sets
+        if not step or self._run_ends[old_end] != self._run_ends[end - 1]:
+            return False
+        times = (self._run_ends[end - 1] - end) // step
+        if sets:
+            times = min(times, (limit - run.sets) // sets)
+        if times < 1:
+            return False
+        window = run.rows[low:end]
+        run.rows[low : low + times * step] = run.rows[old_low:low] * times
+        run.rows[low + times * step : end + times * step] = window
+        run.at = [node + times * step for node in run.at]
+        run.sets += times * sets
+        return True
 
     def _replay(self, key: object, low: int, start: int, limit: int) -> bool:
         """Do what was done when pointers and nodes looked just like this; False when they never did."""
@@ -209,6 +234,14 @@ class _Memory:
             self._looks.setdefault(key, set()).add(len(fresh))
         self._misses += 1
         self.worthwhile = self._misses < self._trials or 2 * self._hits > self._misses
+
+
+def _run_ends(kinds: Sequence[int]) -> list[int]:
+    """For each node, the first node behind it that is of another kind; one past the last when there is none."""
+    ends = [len(kinds)] * (len(kinds) + 1)
+    for node in range(len(kinds) - 2, -1, -1):
+        ends[node] = ends[node + 1] if kinds[node] == kinds[node + 1] else node + 1
+    return ends
 
 
 def _first(admits: bytes, start: int) -> int:

@@ -47,6 +47,24 @@ def test_random_worlds_come_out_as_the_plain_rule_says(seed: int) -> None:
         check(random_world(rng))
 
 
+def long_world(rng: random.Random) -> World:
+    """Two or three long runs of equal nodes, with components that leave different remainders."""
+    kinds = [(rng.randint(5, 16), rng.randint(5, 16)) for _ in range(rng.randint(1, 3))]
+    rows = [kind for kind in kinds for _ in range(rng.randint(15, 50))]
+    demands = []
+    for _ in range(rng.randint(1, 3)):
+        admits = bytes(rng.random() < 0.97 for _ in rows) if rng.random() < 0.3 else b"\1" * len(rows)
+        demands.append(Demand(rng.randint(1, 3), (rng.randint(1, 7), rng.randint(1, 7)), admits))
+    return rows, demands, rng.choice([NO_LIMIT, NO_LIMIT, rng.randint(0, 90)])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_long_runs_of_equal_nodes_come_out_as_the_plain_rule_says(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(25):
+        check(long_world(rng))
+
+
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
     resources = draw(st.integers(1, 3))
