@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
+from msgspec import Raw
 
 from estimator.accounting.admission import ClusterFit, Interpretation
 from estimator.accounting.review import AdmissionRequest, decode_review, encode_review
-from interpreters.core.errors import InputError, ScriptError
+from interpreters.core.errors import InputError, RequestError, ScriptError
 from webhook import openapi
 from webhook.accounting import Accounting
 from webhook.clusters import Clusters
@@ -44,19 +45,26 @@ async def _interpretation(
         return None
     if review.operation == "DELETE":
         return Interpretation()
+    new_object = _object("object", review.object)
+    old_object = _object("oldObject", review.old_object) if review.operation == "UPDATE" else None
     try:
-        new = await interpreted(service, kind, bytes(review.object), deadline)
-        old = (
-            await interpreted(service, kind, bytes(review.old_object), deadline)
-            if review.operation == "UPDATE"
-            else None
-        )
+        new = await interpreted(service, kind, new_object, deadline)
+        old = await interpreted(service, kind, old_object, deadline) if old_object else None
     except ScriptError as error:
         return Interpretation(problem=str(error))
     if not clusters.known or not new.as_components:
         return Interpretation(new, old)
     fits = [ClusterFit(*fit) for fit in await clusters.fits(new.as_components, review.workload.namespace)]
     return Interpretation(new, old, fits=fits)
+
+
+def _object(field: str, raw: Raw) -> bytes:
+    text = bytes(raw)
+    if text[:1] != b"{":
+        raise RequestError(
+            f"request.{field}: expected an object, got {text[:20].decode(errors='replace') or 'nothing'}"
+        )
+    return text
 
 
 _REVIEW = {
