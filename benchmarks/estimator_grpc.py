@@ -1,4 +1,4 @@
-"""Figures of the estimator's gRPC door at 5000 nodes: round trips, quiet and while all pods are listed again; memory."""
+"""Figures of the estimator's gRPC door at 5000 nodes: round trips, quiet and while pods are listed again; memory."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,11 @@ log = logging.getLogger(__name__)
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")
 _KARMADA_GROUP: Final = "cluster.karmada.io/"
-_KUBECONFIG_MARKS: Final = (b"current-context", b"kind: Config", b'"kind":"Config"', b'"kind": "Config"')
+_KUBECONFIG: Final = re.compile(
+    rb"""^kind: *['"]?Config['"]? *\r?$|^current-context:|["{ ]kind"?: *"?Config"?[,}]""", re.MULTILINE
+)
+    rb"""^kind: *['"]?Config['"]? *\r?$|^current-context:|["{ ]kind"?: *"?Config"?[,}]""", re.MULTILINE
+)
 _LOOK_BYTES: Final = 65536
 
 
@@ -62,7 +67,7 @@ def is_kubeconfig(path: Path) -> bool:
             beginning = file.read(_LOOK_BYTES)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return any(mark in beginning for mark in _KUBECONFIG_MARKS)
+    return _KUBECONFIG.search(beginning) is not None
 
 
 def find_files(path: Path) -> list[Path]:

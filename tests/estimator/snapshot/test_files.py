@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from estimator.snapshot.files import FileCluster, find_folders, read_files
+from estimator.snapshot.files import FileCluster, find_folders, is_kubeconfig, read_files
 from estimator.state import ClusterState
 from interpreters.core.errors import InputError
 from tests.estimator.snapshot.objects import node, pod, quota
@@ -104,6 +104,24 @@ def test_what_cannot_be_read_is_named_with_its_file(tmp_path: Path, name: str, c
         read_files([tmp_path])
     assert str(refused.value).startswith(str(file))
     assert problem in str(refused.value)
+
+
+TOLD_APART = [
+    ("apiVersion: v1\nkind: Config\n", True),
+    ("clusters: []\ncurrent-context: a\n", True),
+    ("{kind: Config, current-context: a}", True),
+    ('{"apiVersion": "v1", "kind": "Config", "users": []}', True),
+    ('{"apiVersion":"v1","kind":"Config"}', True),
+    ("kind: ConfigMap\n", False),
+    ('{"kind": "List", "items": [{"kind": "ConfigMap"}]}', False),
+    ("kind: List\nitems:\n- kind: Node\n", False),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TOLD_APART)
+def test_a_kubeconfig_is_told_from_a_picture(tmp_path: Path, text: str, expected: bool) -> None:
+    (tmp_path / "file").write_text(text)
+    assert is_kubeconfig(tmp_path / "file") is expected
 
 
 def test_a_folder_without_files_and_a_missing_file_are_named(tmp_path: Path) -> None:
