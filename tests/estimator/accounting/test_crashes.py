@@ -37,8 +37,16 @@ class Client:
         )  # fmt: skip
         assert server.stdout is not None
         assert server.stdout.readline() == "ready\n"
-        threading.Thread(target=self._listen, args=(server,), daemon=True).start()
+        self.listener = threading.Thread(target=self._listen, args=(server,), daemon=True)
+        self.listener.start()
         return server
+
+    def end(self, server: subprocess.Popen[str]) -> None:
+        """Let the server finish what it was asked, and hear it out."""
+        assert server.stdin is not None
+        server.stdin.close()
+        assert server.wait(60) == 0
+        self.listener.join(60)
 
     def ask(self, server: subprocess.Popen[str], name: str) -> None:
         assert server.stdin is not None
@@ -94,10 +102,7 @@ async def test_killing_the_server_in_a_loop_loses_nothing(ledger_url: str) -> No
     server = client.start()
     for number in range(12):
         client.ask(server, f"last-{number}")
-    assert server.stdin is not None
-    server.stdin.close()
-    assert server.wait(60) == 0
-    client.wait(len(client.answers) + 1 if f"last-{11}" not in client.answers else 0)
+    client.end(server)
     await compare(client)
 
 
@@ -116,6 +121,5 @@ async def test_killing_postgresql_in_a_loop_loses_nothing() -> None:
             postgres.start()
             client.wait(before + 15)
             assert len(client.answers) == before + 15, "every request is answered, if only with an error"
-        server.stdin.close()  # type: ignore[union-attr]
-        assert server.wait(60) == 0
+        client.end(server)
         await compare(client)
