@@ -31,8 +31,6 @@ _KARMADA_GROUP: Final = "cluster.karmada.io/"
 _KUBECONFIG: Final = re.compile(
     rb"""^kind: *['"]?Config['"]? *\r?$|^current-context:|["{ ]kind"?: *"?Config"?[,}]""", re.MULTILINE
 )
-    rb"""^kind: *['"]?Config['"]? *\r?$|^current-context:|["{ ]kind"?: *"?Config"?[,}]""", re.MULTILINE
-)
 _LOOK_BYTES: Final = 65536
 
 
