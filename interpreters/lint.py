@@ -14,7 +14,8 @@ from typing import Final
 import msgspec
 
 from interpreters.cases import Result, case_request, run_case
-from interpreters.core.errors import InterpError, ScriptError
+from interpreters.core.engine import Script
+from interpreters.core.errors import InterpError, ScriptError, ScriptSyntaxError
 from interpreters.core.findings import Finding
 from interpreters.core.operations import BY_FUNCTION, BY_NAME, Answer, Argument
 from interpreters.core.quantity import NANO, Quantity
@@ -69,12 +70,22 @@ def lint_script(runner: Runner, candidate: Candidate, *, portable: bool = False)
     try:
         functions = runner.functions(script)
     except ScriptError as error:
-        return [Remark(script.name, Finding(error.line or 1, 1, error.kind, error.message))]
+        return _unloadable(script, error)
     suite = load_suite(runner, script.name, [candidate])
     results = tuple(run_case(runner, suite.catalog, case) for case in suite.cases)
     linted = Linted(candidate, functions, suite, results, runner, portable)
     remarks = [remark for rule in RULES for remark in rule(linted)]
     return sorted(dict.fromkeys(remarks), key=lambda remark: remark.finding)
+
+
+def _unloadable(script: Script, error: ScriptError) -> list[Remark]:
+    """Why a script does not load. Starlark resolves all names first, so its own findings say more than the error."""
+    if script.language == "starlark" and isinstance(error, ScriptSyntaxError):
+        language = importlib.import_module(LANGUAGE_RULES[script.language])
+        found = [Remark(script.name, finding) for finding in language.findings(script.text)]
+        if found:
+            return found
+    return [Remark(script.name, Finding(error.line or 1, 1, error.kind, error.message))]
 
 
 def _text(linted: Linted) -> Iterator[Remark]:

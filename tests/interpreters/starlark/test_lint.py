@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interpreters.starlark.engine import StarlarkEngine
-from interpreters.starlark.lint import LANGUAGE, Definition, defined_functions, syntax_errors, unknown_globals
+from interpreters.starlark.lint import LANGUAGE, Definition, defined_functions, findings, syntax_errors, unknown_globals
 from tests.interpreters.starlark.calling import call
 
 TEXT = '''"""Replicas of a thing."""
@@ -56,6 +56,11 @@ FINDINGS = [
 def test_each_finding_has_its_place(text: str, line: int, column: int, rule: str, message: str) -> None:
     first = [*syntax_errors(text), *unknown_globals(text)][0]
     assert (first.line, first.column, first.rule, first.message) == (line, column, rule, message)
+
+
+def test_all_findings_come_in_the_order_of_the_text() -> None:
+    text = "def F(o):\n    return lenn(o)\nX = zipp\n"
+    assert [(found.line, found.rule) for found in findings(text)] == [(2, "unknown-global"), (3, "unknown-global")]
 
 
 def test_linting_runs_nothing() -> None:
