@@ -59,11 +59,14 @@ class Interpret:
         try:
             self._check_address(request)
             deadline = self._clock() + budget_of(request, service.settings)
-            with service.load.body(request.content_length or service.settings.max_body):
+            size = request.content_length or service.settings.max_body
+            service.load.admit(size)
+            try:
                 body = await read_body(request, service.settings.max_body, deadline)
-                return Response(
-                    body=await self._reply(request, body, started, deadline), content_type="application/json"
-                )
+                reply = await self._reply(request, body, started, deadline)
+            finally:
+                service.load.release(size)
+            return Response(body=reply, content_type="application/json")
         except HttpProblem as problem:
             service.metrics.count("unknown", "unknown", "busy" if problem.status == 429 else "request").inc()
             service.requests.failure(problem.message, status=problem.status, reason=problem.reason)
@@ -80,9 +83,8 @@ class Interpret:
         except RequestError as error:
             return self._unreadable(body, error)
         try:
-            with self._service.tracing.span(request, http.headers), self._service.load.kind(request.kind):
-                done = await interpret_async(self._service.pool, self._service.catalog, request, deadline)
-                reply = encode_reply(request.uid, done.reply)
+            done = await self._interpret(http, request, deadline)
+            reply = encode_reply(request.uid, done.reply)
         except InterpError as error:
             return self._failed(request, error, started)
         except asyncio.CancelledError:
@@ -94,6 +96,17 @@ class Interpret:
         self._succeeded(request, done, started)
         self._service.seen(request, done.reply)
         return reply
+
+    async def _interpret(self, http: BaseRequest, request: Request, deadline: float) -> Interpretation:
+        service = self._service
+        service.load.begin(request.kind)
+        try:
+            if not service.tracing.enabled:
+                return await interpret_async(service.pool, service.catalog, request, deadline)
+            with service.tracing.span(request, http.headers):
+                return await interpret_async(service.pool, service.catalog, request, deadline)
+        finally:
+            service.load.end(request.kind)
 
     def _succeeded(self, request: Request, done: Interpretation, started: float) -> None:
         operation = request.operation.name

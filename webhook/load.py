@@ -6,10 +6,6 @@ bodies nor one slow kind can use up the room that the others need.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from interpreters.core.errors import BusyError
 from interpreters.core.kinds import GroupVersionKind
 from webhook.bodies import HttpProblem
@@ -23,31 +19,30 @@ class Load:
         self.most_of_a_kind = most_of_a_kind
         self.requests = 0
         self.bytes = 0
-        self._kinds: Counter[GroupVersionKind] = Counter()
+        self._kinds: dict[GroupVersionKind, int] = {}
 
-    @contextmanager
-    def body(self, size: int) -> Iterator[None]:
-        """Hold a body of this size. One body is always let in, so that a large one cannot be refused forever."""
+    def admit(self, size: int) -> None:
+        """Hold a body of this size; `release` must follow. One is always let in, so that no size is refused forever."""
         if self.bytes and self.bytes + size > self.most_bytes:
             message = "the bodies of the requests under way fill the room for them; try again"
             raise HttpProblem(429, "busy", message, Retry_After="1")
         self.requests += 1
         self.bytes += size
-        try:
-            yield
-        finally:
-            self.requests -= 1
-            self.bytes -= size
 
-    @contextmanager
-    def kind(self, kind: GroupVersionKind) -> Iterator[None]:
-        """Count a request for this kind."""
-        if self._kinds[kind] >= self.most_of_a_kind:
+    def release(self, size: int) -> None:
+        self.requests -= 1
+        self.bytes -= size
+
+    def begin(self, kind: GroupVersionKind) -> None:
+        """Count a request for this kind; `end` must follow. Raises `BusyError`."""
+        under_way = self._kinds.get(kind, 0)
+        if under_way >= self.most_of_a_kind:
             raise BusyError(f"{self.most_of_a_kind} requests for {kind} are under way or waiting already; try again")
-        self._kinds[kind] += 1
-        try:
-            yield
-        finally:
-            self._kinds[kind] -= 1
-            if not self._kinds[kind]:
-                del self._kinds[kind]
+        self._kinds[kind] = under_way + 1
+
+    def end(self, kind: GroupVersionKind) -> None:
+        left = self._kinds[kind] - 1
+        if left:
+            self._kinds[kind] = left
+        else:
+            del self._kinds[kind]

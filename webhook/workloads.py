@@ -17,8 +17,11 @@ async def interpreted(service: Service, kind: GroupVersionKind, obj: bytes, dead
     """The components, or without a script for those the replicas. Raises `InterpError`."""
     offered = {operation for operation, _ in service.catalog.operations(kind)}
     operation = _COMPONENTS if _COMPONENTS in offered else _REPLICAS
-    with service.load.kind(kind):
+    service.load.begin(kind)
+    try:
         done = await interpret_async(service.pool, service.catalog, Request(operation, kind, obj), deadline)
+    finally:
+        service.load.end(kind)
     return of_reply(done.reply)
 
 
