@@ -1,117 +1,16 @@
-"""The `interp` command: which verbs there are, loaded only when called, and how an error ends the process."""
+"""Where the process starts: a sandbox worker first, if the verb will need one, then everything else."""
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
-from typing import Any, Final
-
-import click
-
-from interpreters import __version__
-from interpreters.core.errors import InputError, InterpError, RequestError
-
-GOOD: Final = 0
-FINDING: Final = 1
-MISUSE: Final = 2
-
-VERBS: Final[dict[str, dict[str, str]]] = {
-    "For script authors": {
-        "run": "ask a script about an object",
-        "test": "run the case tables of scripts",
-        "lint": "find mistakes in scripts before they run",
-        "new": "start a script with cases that pass",
-        "list": "which script answers for which kind and operation",
-        "export": "scripts as ResourceInterpreterCustomizations for Karmada",
-    },
-    "For operators": {
-        "serve": "run the webhook that Karmada calls",
-        "register": "print the configuration that makes Karmada call it",
-        "certs": "make, check and rotate its certificates",
-        "doctor": "check a running webhook as Karmada would",
-        "estimator": "serve estimates over gRPC to karmada-scheduler",
-    },
-    "For quota auditors": {
-        "estimate": "how many replicas or sets fit, and what stops the next one",
-        "schedule": "where a workload would go, and why not elsewhere",
-        "bind": "the ResourceBinding that Karmada would write",
-        "audit": "what workloads really cost their quotas",
-        "ledger": "what is charged to whom",
-    },
-    "Around it": {
-        "completion": "shell completion for bash, zsh and fish",
-    },
-}
-SUMMARIES: Final = {verb: summary for verbs in VERBS.values() for verb, summary in verbs.items()}
-
-
-class Verbs(click.Group):
-    """Loads `interp.verbs.<verb>` when it is called, so that starting stays fast whatever verbs there are."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(SUMMARIES)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in SUMMARIES:
-            return None
-        command: click.Command = importlib.import_module(f"interp.verbs.{name}").command
-        return command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], SUMMARIES)
-            hint = f"did you mean {near[0]}?" if near else "interp --help lists them all."
-            raise click.UsageError(f'there is no verb "{args[0]}"; {hint}', ctx) from None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for audience, verbs in VERBS.items():
-            with formatter.section(audience):
-                formatter.write_dl(list(verbs.items()))
-
-
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, prog_name="interp")
-def interp() -> None:
-    """Tells a multi-cluster scheduler what a custom resource really needs."""
-
 
 def main() -> None:
-    """Run the command; the exit code is 0 when all is good, 1 for a finding, 2 for misuse."""
-    try:
-        sys.exit(interp.main(standalone_mode=False, color=_colour()) or GOOD)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(MISUSE)
-    except (InputError, RequestError) as error:
-        complain(str(error))
-        sys.exit(MISUSE)
-    except InterpError as error:
-        complain(str(error))
-        sys.exit(FINDING)
-    except (KeyboardInterrupt, click.Abort):
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output went away, as `head` does; there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(GOOD)
+    """Run the `interp` command."""
+    from interp import early
 
+    early.start()
+    from interp.command import main as run
 
-def _colour() -> bool | None:
-    """What the environment says about colour (no-color.org, force-color.org); None leaves it to the terminal."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    return True if os.environ.get("FORCE_COLOR") else None
-
-
-def complain(message: str) -> None:
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
+    run()
 
 
 if __name__ == "__main__":

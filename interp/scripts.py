@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from interp import early
 from interpreters.catalog import Catalog
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.interpretation import load_functions
@@ -75,7 +76,7 @@ def open_scripts(
     sources: Sources, kinds: Collection[GroupVersionKind] | None = None
 ) -> Iterator[tuple[SandboxRunner, Catalog]]:
     """A sandbox and the catalog. `kinds` spares loading scripts of kinds that nobody will ask about."""
-    with SandboxRunner() as runner:
+    with SandboxRunner(first=early.worker()) as runner:
         found = sources.scan()
         if kinds is not None:
             found = [entry for entry in found if entry.kind is None or entry.kind in kinds]

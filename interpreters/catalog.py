@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from interpreters.core.engine import Script
 from interpreters.core.errors import ScriptError, UnknownTargetError
@@ -104,6 +103,8 @@ class Catalog:
         offered = [str(op) for op, _ in self.operations(kind)]
         if offered:
             return UnknownTargetError(f"no script answers {operation} for {kind}; offered are {', '.join(offered)}")
+        from difflib import get_close_matches
+
         names = {str(known): known for known in self.kinds}
         near = get_close_matches(str(kind), names, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names) or 'no kinds at all'}"

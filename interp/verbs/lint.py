@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from interp import early
 from interp.output import format_option
 from interpreters import __version__
 from interpreters.core.findings import Finding
@@ -33,7 +34,7 @@ def command(paths: tuple[Path, ...], bundled: bool, portable: bool, output: str)
             raise click.UsageError(f"{path}: no script here.")
         found += below
     remarks: list[Remark] = []
-    with SandboxRunner() as runner:
+    with SandboxRunner(first=early.worker()) as runner:
         for entry in found:
             if isinstance(entry, Broken):
                 remarks.append(Remark(entry.name, Finding(1, 1, "unreadable", str(entry.error))))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from interp import early
 from interp.output import format_option
 from interp.reports import REPORTS, Tested, Totals
 from interpreters.cases import Case, Result, Verdict
@@ -34,7 +35,7 @@ def command(
     interp test --bundled -j 2 -o junit > report.xml
     """
     tested: list[Tested] = []
-    with SandboxRunner(jobs) as runner:
+    with SandboxRunner(jobs, first=early.worker()) as runner:
         suites: list[Iterator[Suite]] = [bundled_suites(runner)] if bundled else []
         if paths or not bundled:
             suites.append(find_suites(runner, paths or [Path()]))
