@@ -144,16 +144,15 @@ def _value_matches(requirement: NodeSelectorRequirement, value: str | None) -> b
 
 
 def _field_matches(requirement: NodeSelectorRequirement, roster: Roster) -> Mask:
-    """Only `metadata.name`, and only with one value, is a field that nodes can be chosen by."""
-    nobody = np.zeros(len(roster), dtype=np.bool_)
-    if requirement.key != "metadata.name" or len(requirement.values) != 1:
-        return nobody
-    named = nobody.copy()
-    if requirement.values[0] in roster.index:
-        named[roster.index[requirement.values[0]]] = True
-    if requirement.operator == "In":
-        return named
-    return ~named if requirement.operator == "NotIn" else nobody
+    """In or NotIn with one value; a field other than `metadata.name` is empty on every node."""
+    if requirement.operator not in ("In", "NotIn") or len(requirement.values) != 1:
+        return np.zeros(len(roster), dtype=np.bool_)
+    value = requirement.values[0]
+    if requirement.key == "metadata.name":
+        equal = np.arange(len(roster)) == roster.index.get(value, -1)
+    else:
+        equal = np.full(len(roster), value == "")
+    return equal if requirement.operator == "In" else ~equal
 
 
 def _valid_label_requirement(requirement: NodeSelectorRequirement) -> bool:

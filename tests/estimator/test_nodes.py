@@ -73,6 +73,7 @@ SELECTIONS = [
     (named("In", "bare"), ["bare"]),
     (named("NotIn", "bare"), ["plain", "old", "odd"]),
     (named("In", "nobody"), []),
+    (affinity({"matchFields": [expression("metadata.uid", "NotIn", "1")]}), EVERYONE),
     (
         affinity(
             {
@@ -102,7 +103,7 @@ MATCH_NOTHING = [
     labelled(expression("disk", "NotIn", "x" * 64)),
     named("In", "bare", "old"),
     named("Exists"),
-    affinity({"matchFields": [expression("metadata.uid", "NotIn", "1")]}),
+    affinity({"matchFields": [expression("metadata.uid", "In", "1")]}),
 ]
 
 
