@@ -58,11 +58,6 @@ def defined_functions(text: str) -> list[Definition]:
     return found
 
 
-def findings(text: str, *, portable: bool) -> Iterator[Finding]:
-    """Everything this module has to say about a text that loads. `portable` adds nothing: Karmada runs no Starlark."""
-    yield from unknown_globals(text)
-
-
 def findings(text: str, *, portable: bool = False) -> Iterator[Finding]:
     """All of it. Nothing more is said for portability's sake: Karmada runs no Starlark at all."""
     return _complaints(text)
