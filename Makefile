@@ -18,8 +18,19 @@ $(READY): pyproject.toml
 
 setup: $(READY)  ## the virtual environment, with everything for development
 
-serve: $(READY)  ## run the webhook with bundled scripts and development certificates
-	@echo "the webhook is not there yet"; exit 1
+PORT ?= 8443
+serve: $(READY)  ## run the webhook with bundled scripts and development certificates: make serve [PORT=…] [FLAGS=…]
+	@test -f certs/dev/tls.key || $(BIN)/python -m interp certs make --dir certs/dev
+	@mkdir -p var
+	@echo "https://localhost:$(PORT)/interpret, once it listens; ask it with:"
+	@echo "  curl --cacert certs/dev/ca.crt -H 'Content-Type: application/json' \\"
+	@echo "    --data @docs/examples/interpret-request.json 'https://localhost:$(PORT)/interpret?timeout=3s'"
+	@$(BIN)/python -m interp serve --port $(PORT) --certificate certs/dev/tls.crt --key certs/dev/tls.key \
+		--ledger sqlite:///var/ledger.db $(FLAGS)
+
+SECONDS ?= 60
+soak: $(READY)  ## mixed traffic with sandbox attacks for a minute: make soak [SECONDS=…]
+	$(BIN)/python -m tests.webhook.hostile --seconds $(SECONDS)
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest -n 2 $(TESTS)
