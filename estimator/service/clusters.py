@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from estimator.service.precedence import Precedence
-from estimator.service.settings import Settings
+from estimator.service.settings import QUOTA_GATE, Settings
 from estimator.snapshot.apiserver import Throttle
 from estimator.snapshot.cluster import Cluster, LiveCluster
 from estimator.snapshot.files import FileCluster, is_kubeconfig
@@ -42,4 +42,5 @@ def _live(name: str, access: tuple[Path | None, str, str], settings: Settings, p
         throttle=Throttle(settings.kube_api_qps, settings.kube_api_burst),
         courtesy=precedence.give_way,
         lost_after=settings.lost_after,
+        quotas=settings.gate(QUOTA_GATE),
     )

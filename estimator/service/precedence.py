@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-_LONGEST_PAUSE: Final = 0.05  # so that a steady stream of requests does not starve the picture they are answered from
+_LONGEST_PAUSE: Final = 0.02  # so that a steady stream of requests does not starve the picture they are answered from
 
 
 @dataclass(slots=True)

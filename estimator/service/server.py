@@ -81,7 +81,8 @@ class EstimatorServer:
         tasks = [asyncio.create_task(self._follow(cluster)) for cluster in self._clusters.values()]
         tasks.append(asyncio.create_task(self._keep_beating()))
         self._stack.push_async_callback(_cancel, tasks)
-        server = grpc.aio.server()
+        # Without this, a second process would silently get half of the requests.
+        server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
         add_estimator(EstimatorServicer(self._desk), server)
         add_multi_component_estimator(MultiComponentServicer(self._desk), server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)

@@ -64,6 +64,9 @@ class LiveCluster:
     lost_after: float = 60.0
     """Seconds without contact after which the picture is not trusted any more."""
 
+    quotas: bool = True
+    """Whether quotas are followed; without them, no right to read them is needed."""
+
     picture: Picture = field(default_factory=Picture)
     reflections: tuple[Reflection[Any], ...] = field(init=False)
     _server: ApiServer | None = None
@@ -75,7 +78,7 @@ class LiveCluster:
         self.reflections = (
             reflect(NODES, NodeCopy(self.picture)),
             reflect(PODS, PodCopy(self.picture)),
-            reflect(QUOTAS, QuotaCopy(self.picture)),
+            *([reflect(QUOTAS, QuotaCopy(self.picture))] if self.quotas else []),
         )
 
     @property
@@ -91,7 +94,8 @@ class LiveCluster:
         return now - min(reflection.fresh_until(now) for reflection in self.reflections)
 
     def state(self) -> ClusterState | None:
-        return self.picture.state if self.synced and self.staleness() <= self.lost_after else None
+        lost = self.problem and self.staleness() > self.lost_after
+        return self.picture.state if self.synced and not lost else None
 
     async def unschedulable(self, workload: WorkloadReference, seconds: float) -> int | None:
         workload.path()  # an unsupported kind is refused even while the cluster is lost

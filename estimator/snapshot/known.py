@@ -53,9 +53,11 @@ async def known_from_servers(accesses: Mapping[str, Access], seconds: float) -> 
 
 
 async def _look(name: str, access: Access, seconds: float) -> KnownCluster:
-    from estimator.snapshot.cluster import LiveCluster  # its HTTP client takes longer to load than a file to read
+    # An HTTP client takes longer to load than a file to read.
+    from estimator.snapshot.apiserver import Throttle
+    from estimator.snapshot.cluster import LiveCluster
 
-    cluster = LiveCluster(name, access)
+    cluster = LiveCluster(name, access, throttle=Throttle(rate=100, burst=200))
     running = asyncio.create_task(cluster.run())
     try:
         async with asyncio.timeout(seconds):

@@ -27,6 +27,7 @@ Item_contra = TypeVar("Item_contra", contravariant=True)
 
 PAGE_SIZE: Final = 500
 _PIECE: Final = 50  # objects handled between two looks at the event loop
+_REFUSALS_BEFORE_LIST: Final = 5  # a server restored from a backup refuses our version for ever, and not with 410
 
 
 class Copy(Protocol[Item_contra]):
@@ -64,6 +65,10 @@ class Patience:
         """Doubling, with jitter so that many clients do not come back at once."""
         full = min(self.longest_delay, self.first_delay * 2.0 ** min(failures, 16))
         return full * random.uniform(0.5, 1.0)  # noqa: S311 - spreading load, not guarding a secret
+
+
+class _SilentStreamError(Exception):
+    """An open watch said nothing for too long."""
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -122,35 +127,42 @@ class Reflection(Generic[T]):
                     await self._list(server)
                     failures = 0
                 await self._watch(server)
-                # A server that closes a watch at once is not asked again at once.
-                failures = failures + 1 if time.monotonic() - started < self.patience.first_delay else 0
+                failures = self._ended(failures, started)
+            except _SilentStreamError:
+                failures = 0  # asked again at once; only when that fails, something is wrong
             except ApiError as error:
-                failures = self._failed(error, failures)
-                if error.is_gone:
+                failures = self._failed(error, failures, started)
+                if error.is_gone or failures >= _REFUSALS_BEFORE_LIST:
                     self._version = ""
                 elif error.retry_after:
                     await asyncio.sleep(min(error.retry_after, self.patience.longest_delay))
             except (aiohttp.ClientError, TimeoutError, OSError, msgspec.MsgspecError, InputError) as error:
-                failures = self._failed(error, failures)
+                failures = self._failed(error, failures, started)
             finally:
-                self.watching = False
+                if self.watching:
+                    self.watching, self.contact = False, time.monotonic()
             if failures:
                 await asyncio.sleep(self.patience.delay(failures - 1))
 
-    def _failed(self, error: Exception, failures: int) -> int:
+    def _failed(self, error: Exception, failures: int, started: float) -> int:
         self.problem = str(error) or type(error).__name__
         level = logging.INFO if isinstance(error, ApiError) and error.is_gone else logging.WARNING
         log.log(level, "%s: %s", self.resource.path, self.problem)
-        return failures + 1
+        return self._ended(failures, started) if self.watching else failures + 1
+
+    def _ended(self, failures: int, started: float) -> int:
+        """Failures in a row once a watch is over: one that lasted a while was none, one closed at once is one more."""
+        return failures + 1 if time.monotonic() - started < self.patience.first_delay else 0
 
     async def _list(self, server: ApiServer) -> None:
         self.relists += 1
         seen: set[str] = set()
         query = self.resource.query(limit=str(PAGE_SIZE))
         decoder = msgspec.json.Decoder(self.resource.item)
+        started = time.monotonic()
         while True:
             page = msgspec.json.decode(await server.get(self.resource.path, query), type=_Page)
-            self.contact = time.monotonic()
+            self.problem = ""
             items = page.items or []
             for start in range(0, len(items), _PIECE):
                 seen.update(key for raw in items[start : start + _PIECE] if (key := self._put(raw, decoder)))
@@ -160,7 +172,7 @@ class Reflection(Generic[T]):
             query["continue"] = page.metadata.continue_token
         self.copy.keep_only(seen)
         self._version = page.metadata.resource_version
-        self.problem = ""
+        self.contact = started  # a list shows how things were when it was begun
         self.synced.set()
 
     async def _watch(self, server: ApiServer) -> None:
@@ -172,12 +184,18 @@ class Reflection(Generic[T]):
             timeoutSeconds=str(max(1, round(seconds))),
         )
         decoder = msgspec.json.Decoder(self.resource.item)
-        async for lines in server.watch(self.resource.path, query, self.patience.idle):
-            self.watching, self.problem = True, ""
-            self.contact = time.monotonic()
-            for start in range(0, len(lines), _PIECE):
-                self._apply(lines[start : start + _PIECE], decoder)
-                await self._yield()
+        try:
+            async for lines in server.watch(self.resource.path, query, self.patience.idle):
+                self.watching, self.problem = True, ""
+                self.contact = time.monotonic()
+                for start in range(0, len(lines), _PIECE):
+                    self._apply(lines[start : start + _PIECE], decoder)
+                    await self._yield()
+        except TimeoutError as error:
+            if not self.watching:
+                raise
+            self.watching = False  # true only until its last sign of life
+            raise _SilentStreamError from error
 
     def _apply(self, lines: Sequence[bytes], decoder: msgspec.json.Decoder[T]) -> None:
         for line in lines:

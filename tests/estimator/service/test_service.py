@@ -19,6 +19,7 @@ from estimator.pb import estimator_pb2 as pb
 from estimator.pb import multicomponent_pb2 as multi
 from estimator.pb import multicomponent_pb2_grpc, service_pb2_grpc
 from estimator.service.server import SERVICES
+from interpreters.core.errors import InputError
 from tests.estimator.service.messages import GENERATIONS, NEW, amounts, component, replicas_request, sets_request
 from tests.estimator.service.serving import client, eventually, picture, serving
 from tests.estimator.snapshot.apiserver_double import ApiServerDouble
@@ -280,6 +281,14 @@ async def test_what_was_begun_is_finished_before_the_server_goes(tmp_path: Path)
         await eventually(lambda: server._desk.precedence._waiting > 0)
     assert (await call).maxReplicas == -1
     await channel.close()
+
+
+async def test_a_port_that_is_taken_is_an_error_not_half_of_the_requests(tmp_path: Path) -> None:
+    made = picture(tmp_path, "member1", SMALL)
+    async with serving(made) as server:
+        with pytest.raises(InputError, match=f"--server-port: cannot listen on port {server.port}; is it taken"):
+            async with serving(made, server_port=server.port):
+                pass
 
 
 async def test_health_and_reflection_are_offered(tmp_path: Path) -> None:

@@ -223,6 +223,22 @@ async def test_a_silent_stream_is_not_trusted_for_ever(server: ApiServerDouble) 
         assert cluster.state() is not None
 
 
+async def test_a_server_that_forgot_our_version_in_its_own_way_is_listed_again(server: ApiServerDouble) -> None:
+    async with following(server) as cluster:
+        await settled(server, cluster)
+        server.refusals = [(504, {})] * 20  # Too large resource version, as after a restore from backup
+        server.drop_watches()
+        await eventually(lambda: server.counted()["list Pod"] >= 2)
+        await settled(server, cluster)
+
+
+async def test_quotas_are_not_even_asked_for_when_they_do_not_count(server: ApiServerDouble) -> None:
+    async with following(server, quotas=False) as cluster:
+        await settled(server, cluster)
+        assert {path for path, _ in server.requests} == {"/api/v1/nodes", "/api/v1/pods"}
+        assert cluster.state() is not None
+
+
 async def test_a_lost_cluster_has_no_opinion_and_gets_one_back(server: ApiServerDouble) -> None:
     async with following(server, lost_after=0.1) as cluster:
         await settled(server, cluster)
