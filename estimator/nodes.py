@@ -148,6 +148,7 @@ def _field_matches(requirement: NodeSelectorRequirement, roster: Roster) -> Mask
     if requirement.operator not in ("In", "NotIn") or len(requirement.values) != 1:
         return np.zeros(len(roster), dtype=np.bool_)
     value = requirement.values[0]
+    equal: Mask
     if requirement.key == "metadata.name":
         equal = np.arange(len(roster)) == roster.index.get(value, -1)
     else:
