@@ -105,7 +105,9 @@ def _yaml(documents: Iterable[dict[str, Any]]) -> str:
             return True
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+        is_bool_to_kubernetes = value in ("y", "Y", "n", "N")
+        style = "|" if "\n" in value else "'" if is_bool_to_kubernetes else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Dumper.add_representer(str, text)
     return "".join(

@@ -2,6 +2,9 @@
 -- include: snippets/fields.lua
 local kube = require("kube")
 
+-- The fields of a pod that can name another object.
+local REFERENCES = { "containers", "imagePullSecrets", "initContainers", "serviceAccountName", "volumes" }
+
 -- Adds a reference once. The service account `default` exists everywhere, so nobody has to bring it along.
 function add_dependency(found, kind, name, namespace)
   if text_or_nil(name) == nil or (kind == "ServiceAccount" and name == "default") then
@@ -17,11 +20,14 @@ end
 
 -- Adds what a pod template refers to: config maps, secrets, claims and its service account.
 function add_pod_dependencies(found, template, namespace)
-  local spec = get(template, "spec")
-  if type(spec) ~= "table" or next(spec) == nil then
+  local references = {}
+  for _, field in ipairs(REFERENCES) do
+    references[field] = get(template, "spec", field)
+  end
+  if next(references) == nil then
     return
   end
-  for _, dependency in ipairs(table_or_empty(kube.getPodDependencies({ spec = spec }, namespace))) do
+  for _, dependency in ipairs(table_or_empty(kube.getPodDependencies({ spec = references }, namespace))) do
     add_dependency(found, dependency.kind, dependency.name, dependency.namespace)
   end
 end
