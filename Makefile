@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup serve test check format bench soak conformance clean proto
+.PHONY: help setup serve test check format bench soak conformance clean proto docs
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -44,6 +44,9 @@ check: $(READY)  ## ruff, mypy --strict and the import rules
 format: $(READY)  ## let ruff rewrite the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(READY)  ## pages made from the sources: READMEs of the bundled kinds and docs/kinds.md
+	$(BIN)/python -m interpreters.lua.kind_docs
 
 bench: $(READY)  ## figures against the budgets of docs/design.md
 	$(BIN)/python -m benchmarks
