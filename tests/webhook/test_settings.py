@@ -100,3 +100,10 @@ def test_every_setting_has_a_flag_a_variable_and_a_description() -> None:
         assert variable(key) in result.output
         assert field["description"].endswith((".", "…"))
     assert set(schema()["properties"]) == set(Settings.__struct_encode_fields__)
+
+
+def test_the_manual_describes_every_setting_with_its_default() -> None:
+    manual = (Path(__file__).parents[2] / "docs/operating.md").read_text()
+    for key, field in schema()["properties"].items():
+        (row,) = [line for line in manual.splitlines() if line.startswith(f"| `{key}` |")]
+        assert row.endswith(f"| {field['description']} |")
