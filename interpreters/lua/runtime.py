@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any, Final
 
 from lupa.luajit21 import LuaMemoryError, LuaRuntime
@@ -16,9 +15,17 @@ OutOfMemory = LuaMemoryError
 _ORDER: Final = (
     "numbers", "texts", "decode", "emptiness", "encode", "concatenation", "kube", "blame", "calls", "library",
 )  # fmt: skip
-_FOLDER: Final = files("interpreters.lua") / "prelude"
+_FOLDER: Final = f"{__file__.rpartition('/')[0]}/prelude"
+
+
+def _source(name: str) -> bytes:
+    # importlib.resources and pathlib would add a fifth to the start of every worker
+    with open(f"{_FOLDER}/{name}.lua", "rb") as file:  # noqa: PTH123
+        return file.read()
+
+
 # Read with the module: a sealed worker has no files any more.
-_PRELUDE: Final = {name: (_FOLDER / f"{name}.lua").read_bytes() for name in _ORDER}
+_PRELUDE: Final = {name: _source(name) for name in _ORDER}
 
 # The compiler stays off: hooks do not fire in compiled code, and a sealed worker may not make memory executable.
 # A collector that waits for ten times the live memory runs rarely; a call that grows large is watched more closely.
@@ -54,7 +61,7 @@ class Runtime:
         self._live = self._before = self._used()
 
     def begin_call(self, memory: int, garbage: int) -> None:
-        """At most `memory` bytes may be added to what is in use; more than `garbage` of earlier calls is cleared first."""
+        """Allow `memory` bytes more than are in use; clear first what earlier calls left, if it is above `garbage`."""
         used = self._used()
         if used > self._live + garbage:
             self._lua.gccollect()
@@ -64,7 +71,7 @@ class Runtime:
 
     def memory_of_call(self) -> int:
         """Bytes by which the call has grown the state, as far as they are not collected yet."""
-        return max(0, self._used() - self._before)
+        return int(max(0, self._used() - self._before))
 
 
 def _refuse(obj: object, name: object, setting: bool) -> object:
