@@ -174,7 +174,7 @@ async def abort(context: Context, code: grpc.StatusCode, message: str) -> NoRetu
 
 def _object(context: Context) -> str:
     """The object being scheduled, as the scheduler names it in the metadata."""
-    found = dict(context.invocation_metadata() or ()).get("object", "an unnamed object")
+    found = dict(tuple(context.invocation_metadata() or ())).get("object", "an unnamed object")
     return found if isinstance(found, str) else found.decode(errors="replace")
 
 

@@ -161,7 +161,7 @@ async def test_staleness_travels_in_the_trailing_metadata(tmp_path: Path) -> Non
     os.utime(tmp_path / "member1" / "all.json", (hour_ago, hour_ago))
     async with serving(made) as server, client(server) as stub:
         call = stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "1"}))
-        trailing = dict(await call.trailing_metadata())
+        trailing = dict(tuple(await call.trailing_metadata()))
         assert 3600 <= float(trailing["interp-staleness-seconds"]) < 3700
 
 
@@ -178,7 +178,7 @@ async def test_before_the_first_sync_and_for_a_lost_cluster_there_is_no_opinion(
     ):
         call = stub.MaxAvailableReplicas(asked)
         assert (await call).maxReplicas == -1
-        assert dict(await call.trailing_metadata())["interp-staleness-seconds"] == "unknown"
+        assert dict(tuple(await call.trailing_metadata()))["interp-staleness-seconds"] == "unknown"
         assert server.ready().problem.startswith("not read yet: live")
         await eventually(lambda: server.clusters["live"].synced)
         assert (await stub.MaxAvailableReplicas(asked)).maxReplicas == 7
@@ -186,7 +186,7 @@ async def test_before_the_first_sync_and_for_a_lost_cluster_there_is_no_opinion(
         await eventually(lambda: server.clusters["live"].state() is None)
         call = stub.MaxAvailableReplicas(asked)
         assert (await call).maxReplicas == -1
-        trailing = dict(await call.trailing_metadata())
+        trailing = dict(tuple(await call.trailing_metadata()))
         assert float(trailing["interp-staleness-seconds"]) > 0.2
         assert trailing["interp-no-opinion"]
         unschedulable = pb.UnschedulableReplicasRequest(
@@ -269,7 +269,7 @@ async def test_a_plugin_that_fails_means_no_opinion_not_an_error(tmp_path: Path)
         server._desk.plugins = [Slow("not a number")]  # type: ignore[list-item,arg-type]
         call = stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "1"}))
         assert (await call).maxReplicas == -1
-        assert dict(await call.trailing_metadata())["interp-no-opinion"] == "a plugin failed"
+        assert dict(tuple(await call.trailing_metadata()))["interp-no-opinion"] == "a plugin failed"
 
 
 async def test_what_was_begun_is_finished_before_the_server_goes(tmp_path: Path) -> None:
