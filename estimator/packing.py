@@ -170,7 +170,7 @@ class _Memory:
         self._looks: dict[object, set[int]] = {}  # how many fresh nodes behind the pointers had a part in it
         self._passed: dict[object, tuple[int, int, int]] = {}
         self._run_ends = _run_ends(self._kinds)
-        self._trials = _TRIALS + len(run.rows) // 6
+        self._trials = _TRIALS + len(run.rows) // 12
         self.worthwhile = True
         self._hits = self._misses = 0
 
