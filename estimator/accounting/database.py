@@ -74,13 +74,17 @@ class Database:
         """A write transaction that nobody else has for these namespaces. Commits unless an error leaves it."""
         async with self._writing() as connection:
             if not self.is_sqlite and namespaces:
-                # In one order for everybody, so that two writers never wait for each other.
-                rows = [{"namespace": namespace} for namespace in sorted(set(namespaces))]
-                await connection.execute(self.insert(quota_scopes).on_conflict_do_nothing(), rows)
-                named = quota_scopes.c.namespace.in_(row["namespace"] for row in rows)
-                lock = sa.select(quota_scopes.c.namespace).where(named).order_by(quota_scopes.c.namespace)
-                await connection.execute(lock.with_for_update())
+                await self._lock(connection, sorted(set(namespaces)))
             yield connection
+
+    async def _lock(self, connection: AsyncConnection, namespaces: list[str]) -> None:
+        """Lock the namespaces' rows, in one order for everybody, so that two writers never wait for each other."""
+        named = quota_scopes.c.namespace.in_(namespaces)
+        lock = sa.select(quota_scopes.c.namespace).where(named).order_by(quota_scopes.c.namespace).with_for_update()
+        if len((await connection.execute(lock)).all()) < len(namespaces):
+            rows = [{"namespace": namespace} for namespace in namespaces]
+            await connection.execute(self.insert(quota_scopes).on_conflict_do_nothing(), rows)
+            await connection.execute(lock)
 
     def insert(self, table: sa.Table) -> Any:
         """An insert that knows `on_conflict_do_update` in the database's dialect."""

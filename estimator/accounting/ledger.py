@@ -77,11 +77,7 @@ class Ledger:
         names = sorted(set(namespaces))
         opened = self.database.reading() if read_only else self.database.charging(*names)
         async with opened as connection:
-            pages = {name: Page(self, connection, name, read_only=read_only) for name in names}
-            if not read_only:
-                for page in pages.values():
-                    await page.expire()
-            yield pages
+            yield {name: Page(self, connection, name, read_only=read_only) for name in names}
 
     async def see(self, workload: WorkloadKey, demand: Demand, **about: Any) -> Charge:
         """Somebody saw the workload (Karmada asked for its components). Keywords: see `Page.see`."""
@@ -149,13 +145,33 @@ class Page:
     def __init__(self, ledger: Ledger, connection: AsyncConnection, namespace: str, *, read_only: bool = False) -> None:
         self.ledger, self.connection, self.namespace, self.read_only = ledger, connection, namespace, read_only
         self.now = ledger.clock()
+        self._is_fresh = read_only  # whether what has expired is gone
+        self._absent: set[str] = set()  # workloads that are known to have no rows yet
 
     async def charge(self, workload: WorkloadKey) -> Charge:
         """The workload's charge; an empty one when it has none."""
-        row = (
-            await self.connection.execute(sa.select(charges).where(charges.c.workload == workload_text(workload)))
-        ).first()
-        return Charge(workload) if row is None else read_charge(row).at(self.now)
+        text = workload_text(workload)
+        rows = await self._refresh(charges.c.workload == text)
+        for row in rows:
+            if row.workload == text:
+                return read_charge(row).at(self.now)
+        self._absent.add(text)
+        return Charge(workload)
+
+    async def _refresh(self, also: sa.ColumnElement[bool] | None = None) -> Sequence[Any]:
+        """Rows by a condition and, the first time, those that have expired, in one question; these are dropped."""
+        conditions = [] if also is None else [also]
+        if not self._is_fresh:
+            conditions.append(sa.and_(charges.c.namespace == self.namespace, charges.c.expires_at <= self.now))
+        if not conditions:
+            return ()
+        rows = (await self.connection.execute(sa.select(charges).where(sa.or_(*conditions)))).all()
+        if not self._is_fresh:
+            self._is_fresh = True
+            expired = [row for row in rows if row.expires_at is not None and row.expires_at <= self.now]
+            if expired:
+                await self.save(*(read_charge(row).at(self.now) for row in expired))
+        return rows
 
     async def charges_of(self, workloads: Sequence[WorkloadKey]) -> dict[WorkloadKey, Charge]:
         """The charges of several workloads; those without one are left out."""
@@ -188,8 +204,9 @@ class Page:
 
     async def used(self, without: WorkloadKey | None = None) -> Amounts:
         """What the namespace is charged for, objects of charged owners left out; `without` one workload and its own."""
-        if self.read_only:  # nothing was expired before, so the stored sums may hold what has lapsed
+        if self.read_only:  # nothing can be dropped, so the stored sums may hold what has expired
             return total_of(charge.amounts for charge in await self.charged(without))
+        await self._refresh()
         mine, owner = charge_amounts, charge_amounts.alias("owner")
         owner_is_charged = sa.exists().where(owner.c.workload == mine.c.owner, owner.c.resource == PODS)
         query = sa.select(mine.c.resource, sa.func.sum(mine.c.thousands), sa.func.sum(mine.c.nanos)).where(
@@ -223,8 +240,10 @@ class Page:
 
     async def save(self, *changed: Charge) -> None:
         """Write charges and their amounts. A charge with nothing left in it is forgotten."""
-        workloads = [workload_text(charge.workload) for charge in changed]
-        await self.connection.execute(sa.delete(charge_amounts).where(charge_amounts.c.workload.in_(workloads)))
+        workloads = {workload_text(charge.workload) for charge in changed}
+        if known := workloads - self._absent:
+            await self.connection.execute(sa.delete(charge_amounts).where(charge_amounts.c.workload.in_(known)))
+        self._absent -= workloads
         live = [replace(charge, updated_at=self.now) for charge in changed if charge.is_live]
         if len(live) < len(changed):
             gone = [workload_text(charge.workload) for charge in changed if not charge.is_live]
@@ -251,11 +270,3 @@ class Page:
         await self.connection.execute(upsert, rows)
         if self.ledger.is_time_to_prune(len(made)):
             await self.ledger.prune_in(self.connection)
-
-    async def expire(self) -> int:
-        """Drop the provisional parts of this namespace whose time has passed; how many that were."""
-        due = sa.select(charges).where(charges.c.namespace == self.namespace, charges.c.expires_at <= self.now)
-        expired: Sequence[Any] = (await self.connection.execute(due)).all()
-        if expired:
-            await self.save(*(read_charge(row).at(self.now) for row in expired))
-        return len(expired)
