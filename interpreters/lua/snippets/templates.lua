@@ -4,9 +4,6 @@
 -- Lays one value over another: maps by key, lists by position or, if so asked, by the name of their items.
 function merged(base, over, by_name)
   if type(base) ~= "table" or type(over) ~= "table" then
-    if over == nil then
-      return copy(base)
-    end
     return copy(over)
   end
   local result = copy(base)
