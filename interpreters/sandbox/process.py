@@ -140,5 +140,5 @@ def start(preload: Sequence[str] = ()) -> WorkerProcess:
 def _environment() -> dict[str, str]:
     """Nothing of the parent's. Times are UTC everywhere. A dying Go runtime says one line instead of a dump, and a
     living one collects garbage seldom (a fifth of a call's time otherwise) until it holds more than a call may use."""
-    go = {"GOTRACEBACK": "none", "GOMAXPROCS": "2", "GOGC": "400", "GOMEMLIMIT": "200MiB"}
+    go = {"GOTRACEBACK": "none", "GOMAXPROCS": "2", "GOGC": "400", "GOMEMLIMIT": "300MiB"}
     return {"TZ": "UTC0", "LC_ALL": "C.UTF-8"} | go
