@@ -16,6 +16,9 @@ Functions = Mapping[str, frozenset[str] | ScriptError]
 """What the sandbox found in each script, by digest: its global functions, or why it does not load."""
 
 
+_MOST_REMEMBERED = 10_000  # a script for every kind is asked about any name that a caller makes up
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """One script's answer for one operation on one kind (on every kind if `kind` is None)."""
@@ -79,7 +82,8 @@ class Catalog:
             together = operation.answer is Answer.DEPENDENCIES and candidates[0].source.origin is Origin.CUSTOMIZATION
             best = candidates[0].rank
             answers = tuple(offer for offer in candidates if offer.rank == best) if together else candidates[:1]
-            self._answers[kind, operation] = answers
+            if len(self._answers) < _MOST_REMEMBERED:
+                self._answers[kind, operation] = answers
         return answers
 
     def shadowing(self, kind: GroupVersionKind, operation: Operation) -> tuple[Offer, ...]:

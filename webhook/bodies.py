@@ -72,6 +72,9 @@ async def _receive(request: BaseRequest, limit: int, deadline: float) -> bytes:
     total = 0
     try:
         async with asyncio.timeout_at(deadline):
+            if request.headers.get("Expect", "").lower() == "100-continue":
+                await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                request.writer.output_size = 0
             while chunk := await request.content.readany():
                 total += len(chunk)
                 if total > limit:

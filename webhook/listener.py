@@ -65,11 +65,14 @@ class Listener:
     async def start(self, host: str, port: int, tls: ssl.SSLContext | None, *, share: bool = False) -> int:
         """Listen; the port taken. `share` lets other processes listen on the same one."""
         for route in self.routes:
-            self._table.setdefault(route.path, {})[route.method] = route.handler
+            methods = self._table.setdefault(route.path, {})
+            methods[route.method] = route.handler
+            if route.method == "GET":
+                methods["HEAD"] = route.handler
         self._server = _Server(self._dispatch)
         loop = asyncio.get_running_loop()
         self._socket = await loop.create_server(
-            self._server, host, port, ssl=tls, reuse_port=share or None, backlog=1024,
+            self._server, None if host == "::" else host, port, ssl=tls, reuse_port=share or None, backlog=1024,
             ssl_handshake_timeout=HEAD_SECONDS if tls else None,
         )  # fmt: skip
         return int(self._socket.sockets[0].getsockname()[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -56,7 +57,8 @@ class RequestLog:
 
 
 def _write(line: dict[str, Any]) -> None:
-    sys.stderr.write(_ENCODE(line).decode() + "\n")
+    with suppress(OSError, ValueError):  # a log that nobody reads any more must not fail a request
+        sys.stderr.write(_ENCODE(line).decode() + "\n")
 
 
 def _stamp(seconds: float) -> str:

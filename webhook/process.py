@@ -65,6 +65,8 @@ class Running:
             poll = settings.watch_seconds if settings.watch == "poll" else None
             certificates = [file for tls in self._tls.values() for file in tls.files]
             for name, paths in (("scripts", settings.scripts), ("certificates", certificates)):
+                if not paths:
+                    continue
                 watcher = Watcher(paths, partial(service.reloads.reload, [name]), poll=poll)
                 self._tasks.append(asyncio.create_task(watcher.run()))
 

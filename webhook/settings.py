@@ -22,7 +22,7 @@ OnInterpret = Literal["off", "record", "warn"]
 class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """Everything `interp serve` can be told."""
 
-    host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 or :: for all.")] = "127.0.0.1"
+    host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for all, :: for IPv6 too.")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="Port to listen on; 0 takes a free one.")] = 8443
     certificate: Annotated[str, Meta(description="PEM file with the server's certificate and its chain.")] = ""
     key: Annotated[str, Meta(description="PEM file with the server's private key.")] = ""

@@ -94,7 +94,7 @@ class Client:
         response = self.connection.getresponse()
         content = response.read()
         self.headers = response.headers
-        is_json = response.headers.get("Content-Type", "").startswith("application/json")
+        is_json = content and response.headers.get("Content-Type", "").startswith("application/json")
         return response.status, json.loads(content) if is_json else content.decode()
 
     def get(self, path: str) -> tuple[int, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import socket
 import time
 import zlib
 from typing import Any
@@ -227,3 +228,17 @@ def test_a_failure_is_logged_with_its_uid_and_without_the_object(client: Client,
 
 def test_zlib_is_not_mistaken_for_gzip(client: Client) -> None:
     assert client.post(zlib.compress(GOOD), headers={"Content-Encoding": "gzip"})[0] == 400
+
+
+def test_a_client_that_waits_for_100_continue_gets_it(client: Client, server: Server) -> None:
+    with socket.create_connection(("localhost", server.port), 20) as plain:
+        tls = client.context.wrap_socket(plain, server_hostname="localhost")
+        head = "POST /interpret HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n"
+        tls.sendall(f"{head}Content-Length: {len(GOOD)}\r\n\r\n".encode())
+        assert tls.recv(100).startswith(b"HTTP/1.1 100 Continue")
+        tls.sendall(GOOD)
+        assert tls.recv(65536).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_head_is_answered_like_get(client: Client) -> None:
+    assert client.send("HEAD", "/healthz")[0] == 200
