@@ -1,7 +1,9 @@
-"""Bindings and quotas from a live Karmada: read page by page, so that memory stays flat however many there are."""
+"""Bindings and quotas of a live Karmada."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +13,9 @@ import msgspec
 
 from estimator.accounting.allowances import Allowance, read_allowances
 from estimator.accounting.sources import GivenAllowances
-from estimator.snapshot.apiserver import ApiError, ApiServer
+from estimator.snapshot.apiserver import ApiServer
+from estimator.snapshot.listing import list_objects
+from interpreters.core.errors import InterpError
 
 BINDINGS: Final = (
     "/apis/work.karmada.io/v1alpha2/resourcebindings",
@@ -21,44 +25,20 @@ _QUOTAS: Final = {
     "FederatedResourceQuota": "/apis/policy.karmada.io/v1alpha1/federatedresourcequotas",
     "ResourceQuota": "/api/v1/resourcequotas",
 }
-_PAGE: Final = 500
-_NOT_FOUND: Final = 404
+_NEVER: Final = float("-inf")
 
-
-class _ListMetadata(msgspec.Struct, rename={"continuation": "continue"}):
-    continuation: str = ""
-
-
-class _Page(msgspec.Struct):
-    metadata: _ListMetadata = msgspec.field(default_factory=_ListMetadata)
-    items: list[msgspec.Raw] | None = None
-
-
-async def list_objects(server: ApiServer, path: str) -> AsyncIterator[list[bytes]]:
-    """The objects of a list, a page at a time. A kind that the server does not have is an empty list."""
-    query = {"limit": str(_PAGE)}
-    while True:
-        try:
-            page = msgspec.json.decode(await server.get(path, query), type=_Page)
-        except ApiError as error:
-            if error.status == _NOT_FOUND:
-                return
-            raise
-        yield [bytes(item) for item in page.items or ()]
-        if not page.metadata.continuation:
-            return
-        query["continue"] = page.metadata.continuation
+log = logging.getLogger("interp.accounting")
 
 
 async def live_bindings(server: ApiServer) -> AsyncIterator[list[bytes]]:
-    """Every ResourceBinding and ClusterResourceBinding."""
+    """Every ResourceBinding and ClusterResourceBinding. Raises `ApiError`."""
     for path in BINDINGS:
         async for page in list_objects(server, path):
             yield page
 
 
 async def live_allowances(server: ApiServer) -> list[Allowance]:
-    """Every quota of the control plane."""
+    """Every quota of the control plane. Raises `ApiError`."""
     objects = []
     for kind, path in _QUOTAS.items():
         async for page in list_objects(server, path):
@@ -68,15 +48,30 @@ async def live_allowances(server: ApiServer) -> list[Allowance]:
 
 @dataclass(slots=True)
 class LiveAllowances:
-    """Quotas of a live control plane for admission, read again after `seconds`."""
+    """Quotas of a live control plane for admission, read again after `seconds`; the last good ones count meanwhile."""
 
     server: ApiServer
     seconds: float = 10.0
     _known: GivenAllowances = field(default_factory=GivenAllowances, init=False)
-    _read_at: float = field(default=float("-inf"), init=False)
+    _read_at: float = field(default=_NEVER, init=False)
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def allowances(self, namespace: str) -> Sequence[Allowance]:
-        if time.monotonic() - self._read_at >= self.seconds:
-            self._known = GivenAllowances(await live_allowances(self.server))
-            self._read_at = time.monotonic()
+        if self._is_due and (self._read_at == _NEVER or not self._reading.locked()):
+            async with self._reading:
+                if self._is_due:
+                    await self._read()
         return await self._known.allowances(namespace)
+
+    @property
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._read_at >= self.seconds
+
+    async def _read(self) -> None:
+        try:
+            self._known = GivenAllowances(await live_allowances(self.server))
+        except InterpError as error:
+            if self._read_at == _NEVER:
+                raise
+            log.warning("quotas: keeping the last good state: %s", error)
+        self._read_at = time.monotonic()

@@ -94,9 +94,12 @@ class Recorder:
                 sighting = self._line.pop(next(iter(self._line)))
                 try:
                     await self._take(sighting)
-                except (InterpError, OSError) as error:
+                except InterpError as error:
                     self.counts.failed += 1
                     log.warning("%s: not recorded: %s", sighting.workload, error)
+                except Exception:  # the line must go on, or everything after this is shed
+                    self.counts.failed += 1
+                    log.exception("%s: not recorded", sighting.workload)
             self._arrived.clear()
             self._idle.set()
 

@@ -18,7 +18,7 @@ from aiohttp import web
 
 from estimator.accounting.amounts import texts
 from estimator.accounting.live import LiveAllowances
-from estimator.snapshot.apiserver import ApiServer
+from estimator.snapshot.apiserver import ApiError, ApiServer
 from estimator.snapshot.kubeconfig import read_kubeconfig
 from tests.estimator.accounting.samples import binding, federated
 from tests.interp.command import Ran, interp
@@ -162,26 +162,30 @@ class Karmada:
 
 
 @pytest.fixture
-async def kubeconfig(tmp_path: Path) -> AsyncIterator[Path]:
+async def karmada() -> AsyncIterator[web.AppRunner]:
     app = web.Application()
     app.router.add_get("/{path:.*}", Karmada().answer)
     runner = web.AppRunner(app)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield runner
+    await runner.cleanup()
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path, karmada: web.AppRunner) -> Path:
     path = tmp_path / "kubeconfig"
     path.write_text(
         yaml.safe_dump(
             {
                 "current-context": "k",
-                "clusters": [{"name": "k", "cluster": {"server": f"http://127.0.0.1:{runner.addresses[0][1]}"}}],
+                "clusters": [{"name": "k", "cluster": {"server": f"http://127.0.0.1:{karmada.addresses[0][1]}"}}],
                 "users": [{"name": "u", "user": {}}],
                 "contexts": [{"name": "k", "context": {"cluster": "k", "user": "u"}}],
             }
         )
     )
-    yield path
-    await runner.cleanup()
+    return path
 
 
 async def test_a_live_karmada_is_audited_and_reconciled_page_by_page(kubeconfig: Path, tmp_path: Path) -> None:
@@ -193,8 +197,22 @@ async def test_a_live_karmada_is_audited_and_reconciled_page_by_page(kubeconfig:
     assert reconciled.err.strip() == "5 charges corrected"
 
 
-async def test_quotas_of_a_live_karmada_serve_admission(kubeconfig: Path) -> None:
+async def test_quotas_of_a_live_karmada_serve_admission_and_outlive_it(
+    karmada: web.AppRunner, kubeconfig: Path
+) -> None:
     async with ApiServer(read_kubeconfig(kubeconfig)) as server:
-        source = LiveAllowances(server)
+        source = LiveAllowances(server, seconds=0)
         assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "9"}]
         assert await source.allowances("team-b") == []
+        await karmada.cleanup()
+        assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "9"}]
+        with pytest.raises(ApiError, match="cannot be read"):
+            await LiveAllowances(server).allowances("team-a")
+
+
+async def test_a_karmada_that_does_not_answer_is_named(karmada: web.AppRunner, kubeconfig: Path) -> None:
+    await karmada.cleanup()
+    ran = await asyncio.to_thread(interp, "audit", "--kubeconfig", kubeconfig)
+    assert ran.code == 1
+    assert "cannot be read" in ran.err
+    assert "Traceback" not in ran.err
