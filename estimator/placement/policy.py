@@ -1,4 +1,4 @@
-"""The nouns of a placement policy (affinities, spread constraints, replica scheduling) and of the clusters it chooses."""
+"""The nouns of a placement policy, and of the clusters that it chooses from."""
 
 from __future__ import annotations
 
