@@ -34,7 +34,7 @@ Argument = tuple[bytes, bytes | None, bytes | None]
 
 
 def read_argument(text: bytes) -> Argument:
-    """The text, and those of its managedFields and last-applied annotation. Raises `msgspec.DecodeError` or `RecursionError`."""
+    """The text, and those of its two fields that may wait. Raises `msgspec.DecodeError` or `RecursionError`."""
     if not text.startswith(b"{"):
         _validate(text)
         return text, None, None

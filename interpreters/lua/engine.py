@@ -32,7 +32,14 @@ class LuaEngine:
     def functions(self, script: Script, limits: Limits) -> frozenset[str]:
         """The names of the global functions that the script defines."""
         answer = self._run(
-            script, "", limits, self._runtime.functions, self._compile(script), limits.seconds, limits.printed
+            script,
+            "",
+            limits,
+            self._runtime.functions,
+            self._compile(script),
+            limits.seconds,
+            limits.memory,
+            limits.printed,
         )
         return frozenset(answer[2].decode().split("\n")) - {""}
 
@@ -62,8 +69,8 @@ class LuaEngine:
                 function=function,
             )
         answer = self._run(
-            script, function, limits, self._runtime.call, chunk, function.encode(), limits.seconds, limits.depth,
-            limits.output, limits.printed, *texts,
+            script, function, limits, self._runtime.call, chunk, function.encode(), limits.seconds, limits.memory,
+            limits.depth, limits.output, limits.printed, *texts,
         )  # fmt: skip
         printed = answer[1]
         return Outcome(

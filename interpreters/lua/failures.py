@@ -9,6 +9,12 @@ from typing import Any, Final
 from interpreters.core.engine import Limits, Script
 from interpreters.core.errors import Frame, LimitError, ReplyError, ScriptError, ScriptSyntaxError
 
+# What other Luas have and scripts here have not; a nil among these names deserves an explanation.
+_UNAVAILABLE: Final = frozenset(
+    "io debug package ffi jit coroutine load loadstring loadfile dofile collectgarbage getfenv setfenv newproxy module "
+    "getmetatable setmetatable bit utf8 bit32".split()
+)
+_NIL_GLOBAL: Final = re.compile(r"attempt to (?:index|call) global '(\w+)' \(a nil value\)")
 _AT_LINE: Final = re.compile(r"script:(\d+): (.*)", re.DOTALL)
 
 
@@ -40,8 +46,13 @@ def failure_of(script: Script, function: str, answer: tuple[Any, ...], limits: L
     if kind == b"missing":
         return ScriptError(_missing(function, words, _text(detail)), **(where | {"function": None}))
     if kind == b"load":
-        return ScriptSyntaxError(words, **where)
-    return ScriptError(words, **where)
+        return ScriptSyntaxError(_explained(words), **where)
+    return ScriptError(_explained(words), **where)
+
+
+def _explained(words: str) -> str:
+    found = _NIL_GLOBAL.fullmatch(words)
+    return f"{words}: {found[1]} is not available to scripts" if found and found[1] in _UNAVAILABLE else words
 
 
 def _text(value: bytes | None) -> str:

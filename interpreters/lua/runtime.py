@@ -28,8 +28,7 @@ def _source(name: str) -> bytes:
 _PRELUDE: Final = {name: _source(name) for name in _ORDER}
 
 # The compiler stays off: hooks do not fire in compiled code, and a sealed worker may not make memory executable.
-# A collector that waits for ten times the live memory runs rarely; a call that grows large is watched more closely.
-_SETTINGS: Final = b"jit.off() jit.flush() collectgarbage('setpause', 1000)"
+_SETTINGS: Final = b"jit.off() jit.flush()"
 _LOAD: Final = b"local name, source, pieces = ... assert(load(source, name, 't'))(pieces)"
 
 

@@ -1,4 +1,4 @@
-"""Scripts do here what they do in Karmada, except where we are better on purpose (`ours`, `oursMayBe` of the vectors)."""
+"""Scripts do here what they do in Karmada, except where we are better on purpose (the vectors say where)."""
 
 from __future__ import annotations
 

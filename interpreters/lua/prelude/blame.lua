@@ -1,25 +1,28 @@
 -- Where an error happened: the author's own lines, and the path that was nil where the source line tells.
 local P = ...
 local getinfo, getlocal, getupvalue = debug.getinfo, debug.getlocal, debug.getupvalue
-local concat, find, match, next, sub, tonumber, type = table.concat, string.find, string.match, next, string.sub, tonumber, type
+local find, gmatch, gsub, match, rep, sub = string.find, string.gmatch, string.gsub, string.match, string.rep, string.sub
+local concat, next, tonumber, type = table.concat, next, tonumber, type
 
 local MOST_FRAMES, DEEPEST_LEVEL = 10, 220
 
--- A variable as the function at this level sees it.
-local function variable(level, func, globals, name)
-  local found, value = false, nil
-  for slot = 1, 250 do
-    local local_name, local_value = getlocal(level + 1, slot)
-    if not local_name then break end
-    if local_name == name then found, value = true, local_value end
-  end
-  if found then return value end
+-- The variables that the function at this level sees by name: locals, then upvalues, then globals.
+local function variables(level, func, globals)
+  local values, known = {}, {}
   for slot = 1, 60 do
-    local upvalue_name, upvalue = getupvalue(func, slot)
-    if not upvalue_name then break end
-    if upvalue_name == name then return upvalue end
+    local name, value = getupvalue(func, slot)
+    if not name then break end
+    values[name], known[name] = value, true
   end
-  return globals[name]
+  for slot = 1, 250 do
+    local name, value = getlocal(level + 1, slot)
+    if not name then break end
+    values[name], known[name] = value, true
+  end
+  return function(name)
+    if known[name] then return values[name] end
+    return globals[name]
+  end
 end
 
 -- The accessor at i of a line: its key, how it reads in a path, and where it ends.
@@ -40,22 +43,49 @@ local function accessor(line, i, look_up)
   end
 end
 
--- The first path on a line that is nil where the message needs a value: `named` is its last name, if the message has one,
--- and `indexed` says that something is looked up in it.
-local function nil_path(line, named, indexed, look_up)
+local KEYWORDS = {}
+for word in gmatch("and break do else elseif end false for function goto if in local nil not or repeat return then true "
+  .. "until while", "%a+") do KEYWORDS[word] = true end
+
+local function blank(text) return rep(" ", #text) end
+
+-- What stands before or behind the operand that a message complains about.
+local OPERANDS = {
+  { "attempt to call", before = "^$", behind = "^%s*[({\"']" },
+  { "attempt to concatenate", before = "%.%.%s*$", behind = "^%s*%.%." },
+  { "attempt to perform arithmetic", before = "[-+*/%%^]%s*$", behind = "^%s*[-+*/%%^]" },
+  { "attempt to compare", before = "[<>]=?%s*$", behind = "^%s*[<>]" },
+  { "attempt to get length", before = "#%s*$", behind = "^$" },
+}
+
+-- The first path on a line that is nil where the message needs a value; `named` is its last name, if the message has one.
+local function nil_path(line, message, look_up)
+  local named = match(message, "'([^']+)' %(a nil value%)$")
+  local operand
+  for i = 1, #OPERANDS do
+    if find(message, OPERANDS[i][1], 1, true) then operand = OPERANDS[i] end
+  end
+  if not operand and not find(message, "attempt to index", 1, true) then return nil end
+  local names = gsub(gsub(gsub(line, "%b\"\"", blank), "%b''", blank), "%-%-.*", blank)
   local i = 1
   while true do
-    local start, stop, name = find(line, "([%a_][%w_]*)", i)
+    local start, stop, name = find(names, "([%a_][%w_]*)", i)
     if not start then return nil end
     i = stop + 1
-    if not find(sub(line, start - 1, start - 1), "[%w_.:\"']") then
+    if not KEYWORDS[name] and not find(sub(line, start - 1, start - 1), "[%w_.:]") then
       local value, path, last = look_up(name), name, name
       local key, text, behind = accessor(line, i, look_up)
       while key ~= nil and type(value) == "table" do
         value, path, last, i = value[key], path .. text, key, behind
         key, text, behind = accessor(line, i, look_up)
       end
-      if value == nil and (key ~= nil or not indexed) and (named == nil or last == named) then return path end
+      local complained
+      if operand then
+        complained = key == nil and (find(sub(line, 1, start - 1), operand.before) or find(sub(line, i), operand.behind))
+      else
+        complained = key ~= nil
+      end
+      if value == nil and complained and (named == nil or last == named) then return path, named end
     end
   end
 end
@@ -79,12 +109,9 @@ local function function_name(info, globals, main)
 end
 
 local function with_nil_path(message, level, info, globals, source)
-  if not find(message, "nil", 1, true) or not find(message, "attempt to ", 1, true) then return message end
-  local named = match(message, "'([^']+)' %(a nil value%)$")
-  local indexed = find(message, "attempt to index", 1, true)
-  local path = nil_path(line_of(source, info.currentline), named, indexed, function(name)
-    return variable(level + 3, info.func, globals, name)
-  end)
+  if not find(message, "nil", 1, true) then return message end
+  local look_up = variables(level + 2, info.func, globals) -- two calls from where the level was counted, one of them pcall
+  local path, named = nil_path(line_of(source, info.currentline), message, look_up)
   return path and path ~= named and message .. ": " .. path .. " is nil" or message
 end
 
@@ -101,8 +128,9 @@ local function words(e)
   return "error object " .. (kind == "boolean" and tostring(e) or "(a " .. kind .. ")")
 end
 
--- To be called by the message handler, with the stack of the error still there.
-function P.blame(e, globals, main, source)
+-- To be called by the message handler, with the stack of the error still there. `entry` is the function that was called:
+-- behind a tail call its own frame is gone, and the line where it begins must do.
+function P.blame(e, globals, main, source, entry)
   local frames, line, in_function = {}, nil, nil
   local message = words(e)
   for level = 2, DEEPEST_LEVEL do
@@ -117,6 +145,10 @@ function P.blame(e, globals, main, source)
       end
       if #frames < MOST_FRAMES then frames[#frames + 1] = info.currentline .. " " .. name end
     end
+  end
+  if not line and entry then
+    local info = getinfo(entry, "S")
+    if info.linedefined > 0 then line = info.linedefined end
   end
   local at, rest = match(message, "^script:(%d+): (.*)$")
   if at then line, message = tonumber(at), rest end

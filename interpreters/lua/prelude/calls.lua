@@ -16,26 +16,61 @@ end
 local STOP = "the call was stopped" -- the error that travels once a limit is passed; scripts cannot keep it
 local OUT_OF_MEMORY = "not enough memory"
 local STEP = 10000 -- instructions between two looks at the clock
-local tripped, seconds, deadline
+-- Between calls the collector waits for ten times the live memory, so it hardly ever runs; a call that takes long
+-- enough to be looked at gets a collector that keeps up.
+local RELAXED, EAGER = 1000, 150
+local tripped, seconds, deadline, memory, watermark
+collectgarbage("setpause", RELAXED)
 
 local function on_count()
-  if not deadline then deadline = now() + seconds end -- a call shorter than one step never asks the clock
+  if not deadline then -- a call shorter than one step asks neither clock nor collector
+    deadline, watermark = now() + seconds, collectgarbage("count") + memory / 4
+    collectgarbage("setpause", EAGER)
+  end
   if now() > deadline then tripped = "time" end
   if tripped then error(STOP, 0) end
+  if collectgarbage("count") > watermark then
+    collectgarbage()
+    watermark = collectgarbage("count") + memory / 4
+  end
+end
+
+local function relax()
+  sethook()
+  if deadline then collectgarbage("setpause", RELAXED) end
+end
+
+-- Callbacks of C functions (sort, gsub) recurse on the C stack, which no Lua limit watches.
+local MOST_NESTED = 100
+local nesting = 0
+
+local function back_at(level, ...)
+  nesting = level
+  return ...
+end
+
+function P.callback(f)
+  local level = nesting
+  if level >= MOST_NESTED then error("stack overflow: callbacks of sort and gsub are nested too deeply", 3) end
+  return function(...)
+    nesting = level + 1
+    return back_at(level, f(...))
+  end
 end
 
 -- pcall and xpcall for scripts: they catch errors, but neither the clock nor the memory limit.
-local function caught(ok, ...)
+local function caught(level, ok, ...)
+  nesting = level
   if ok then return true, ... end
   if ... == OUT_OF_MEMORY then tripped = "memory" end
   if tripped then error(STOP, 0) end
   return false, ...
 end
 
-function P.script_pcall(f, ...) return caught(pcall(f, ...)) end
+function P.script_pcall(f, ...) return caught(nesting, pcall(f, ...)) end
 
 function P.script_xpcall(f, handler, ...)
-  return caught(xpcall(f, function(e)
+  return caught(nesting, xpcall(f, function(e)
     if tripped or e == OUT_OF_MEMORY then return e end
     return handler(e)
   end, ...))
@@ -63,7 +98,7 @@ end
 
 -- Scripts -------------------------------------------------------------------------------------------------------------
 local chunks, sources = {}, {}
-local globals, main, source -- of the running call
+local globals, main, source, entry -- of the running call; `entry` once the function is called
 
 -- `text` must compile by itself; `prepared` is the same as a function body with our `..`, `enclosed` without, for the
 -- rare text that only just fits the compiler's limits.
@@ -79,16 +114,16 @@ end
 function P.forget(id) chunks[id], sources[id] = nil, nil end
 
 local function run_chunk(id)
-  globals, main, source = P.fresh_globals(), chunks[id], sources[id]
+  globals, main, source, entry = P.fresh_globals(), chunks[id], sources[id], nil
   setfenv(main, globals)
   main()
 end
 
 -- Names of the functions that the script made, one a line.
 local function defined()
-  local own, names = P.fresh_globals(), {}
+  local names = {}
   for key, value in next, globals do
-    if type(key) == "string" and type(value) == "function" and own[key] == nil then names[#names + 1] = key end
+    if type(key) == "string" and type(value) == "function" and not P.is_library(key) then names[#names + 1] = key end
   end
   sort(names)
   return concat(names, "\n")
@@ -97,11 +132,11 @@ end
 -- Failures: (false, printed, kind, words, detail, line, function, frames). -----------------------------------------------
 local function on_error(e)
   if P.is_own(e) then return e end
-  return P.blame(e, globals, main, source)
+  return P.blame(e, globals, main, source, entry)
 end
 
 local function failure(stage, e)
-  sethook()
+  relax()
   local where = type(e) == "table" and e or { message = P.to_text(e) }
   local limit = tripped or where.limit
   if not limit and where.message then
@@ -114,25 +149,25 @@ local function failure(stage, e)
 end
 
 -- Calls ---------------------------------------------------------------------------------------------------------------
-local function begin(most_seconds, most_printed)
-  tripped, seconds, deadline = nil, most_seconds, nil
+local function begin(most_seconds, most_memory, most_printed)
+  tripped, seconds, deadline, memory, nesting = nil, most_seconds, nil, most_memory / 1024, 0
   printed_most = most_printed
   if printed_bytes > 0 then all_printed() end
 end
 
-function P.functions(id, most_seconds, most_printed)
-  begin(most_seconds, most_printed)
+function P.functions(id, most_seconds, most_memory, most_printed)
+  begin(most_seconds, most_memory, most_printed)
   P.begin_decoding(0)
   sethook(on_count, "", STEP)
   local ok, e = xpcall(run_chunk, on_error, id)
   if not ok then return failure("load", e) end
-  sethook()
+  relax()
   return true, all_printed(), defined()
 end
 
 -- The results of a function as JSON texts.
 local function reply(most_depth, most_output, inputs, ok, ...)
-  sethook()
+  relax()
   if not ok then return failure("call", (...)) end
   local texts, n = { ... }, select("#", ...)
   if n == 0 then texts[1], n = "null", 1 end
@@ -147,8 +182,8 @@ local function reply(most_depth, most_output, inputs, ok, ...)
 end
 
 -- Each argument comes as three texts: its JSON, and those of its fields that may wait (see decode.lua).
-function P.call(id, name, most_seconds, most_depth, most_output, most_printed, ...)
-  begin(most_seconds, most_printed)
+function P.call(id, name, most_seconds, most_memory, most_depth, most_output, most_printed, ...)
+  begin(most_seconds, most_memory, most_printed)
   P.begin_decoding(most_depth)
   local inputs, values, n = {}, {}, 0
   for i = 1, select("#", ...), 3 do
@@ -163,9 +198,11 @@ function P.call(id, name, most_seconds, most_depth, most_output, most_printed, .
   local ok, e = xpcall(run_chunk, on_error, id)
   if not ok then return failure("load", e) end
   local f = globals[name]
+  if P.is_library(name) then f = nil end
   if type(f) ~= "function" then
-    sethook()
+    relax()
     return false, all_printed(), "missing", type(f), defined()
   end
+  entry = f
   return reply(most_depth, most_output, inputs, xpcall(f, on_error, unpack(values, 1, n)))
 end

@@ -139,7 +139,8 @@ local function lib_gsub(s, pattern, replacement, limit)
   local kind = type(replacement)
   local by = replacement
   if kind == "function" then
-    by = function(...) return text_if_number(replacement(...)) end
+    local called = P.callback(replacement)
+    by = function(...) return text_if_number(called(...)) end
   elseif kind == "table" then
     by = function(key) return text_if_number(replacement[key]) end
   elseif kind == "string" or kind == "number" then
@@ -229,7 +230,9 @@ end
 
 local function lib_sort(t, less)
   if type(t) ~= "table" then bad_argument(1, "sort", "table", t) end
-  return sort(t, less)
+  if less == nil then return sort(t) end
+  if type(less) ~= "function" then bad_argument(2, "sort", "function", less) end
+  return sort(t, P.callback(less))
 end
 
 -- math ----------------------------------------------------------------------------------------------------------------
@@ -286,6 +289,11 @@ local function lib_tostring(...)
   return to_text((...))
 end
 
+local function lib_error(message, level)
+  if type(message) == "number" then message = number_text(message) end
+  return error(message, level) -- a tail call, so that level 1 is still the script's own line
+end
+
 local function lib_print(...)
   local parts = {}
   for i = 1, select("#", ...) do parts[i] = to_text((select(i, ...))) end
@@ -317,7 +325,7 @@ function P.fresh_globals()
   string_metatable.__index = strings -- so that ("x"):upper() finds what string.upper is
   local globals = {
     _VERSION = "Lua 5.1",
-    assert = assert, error = error, ipairs = ipairs, next = lib_next, pairs = lib_pairs, pcall = P.script_pcall,
+    assert = assert, error = lib_error, ipairs = ipairs, next = lib_next, pairs = lib_pairs, pcall = P.script_pcall,
     print = lib_print, rawequal = rawequal, rawget = lib_rawget, rawset = lib_rawset, select = select,
     tonumber = tonumber_, tostring = lib_tostring, type = type, unpack = unpack_, xpcall = P.script_xpcall,
     require = P.new_require(),
@@ -338,3 +346,6 @@ function P.fresh_globals()
   globals._G = globals
   return globals
 end
+
+local names = P.fresh_globals()
+function P.is_library(name) return names[name] ~= nil end

@@ -1,13 +1,27 @@
 -- Numbers as text: for scripts as Go prints them, for JSON without exponent where the value is whole.
 local P = ...
-local floor, format, tonumber, match, rep = math.floor, string.format, tonumber, string.match, string.rep
+local floor, frexp, format, match, rep, tonumber = math.floor, math.frexp, string.format, string.match, string.rep, tonumber
 
 -- The fewest digits that read back as the same double.
 local function shortest(n)
+  if n > -2.3e-308 and n < 2.3e-308 then -- so close to zero, digits get fewer
+    for digits = 1, 17 do
+      local text = format("%." .. digits .. "g", n)
+      if tonumber(text) == n then return text end
+    end
+  end
   local text = format("%.15g", n)
   if tonumber(text) == n then return text end
   text = format("%.16g", n)
   if tonumber(text) == n then return text end
+  if frexp(n < 0 and -n or n) == 0.5 then -- the gap above a power of two is wider: the next 16 digits may do
+    local sign, digits, power = match(format("%.16e", n), "^(-?)([%d.]+)%de(.+)$")
+    local kept, last, nines = match(digits, "^(.-)([0-8])(9*)$")
+    if kept then
+      text = sign .. kept .. (last + 1) .. rep("0", #nines) .. "e" .. power
+      if tonumber(text) == n then return text end
+    end
+  end
   return format("%.17g", n)
 end
 
