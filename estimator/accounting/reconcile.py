@@ -30,13 +30,18 @@ class Correction:
     problem: str = ""
 
     def __str__(self) -> str:
-        changes = (
+        return f"{self.what} {self.workload}: {self.reason}"
+
+    @property
+    def reason(self) -> str:
+        """What differs, resource by resource."""
+        changes = [
             f"{resource} {quantity(resource, self.before.get(resource, 0))} → "
             f"{quantity(resource, self.after.get(resource, 0))}"
             for resource in sorted({*self.before, *self.after})
-            if self.before.get(resource, 0) != self.after.get(resource, 0)
-        )
-        return f"{self.what} {self.workload}: {self.problem or ', '.join(changes) or 'same amounts, other clusters'}"
+            if self.before.get(resource, 0) != self.after.get(resource, 0) and not resource.startswith("count/")
+        ]
+        return self.problem or ", ".join(changes) or "same amounts, other clusters or components"
 
 
 @dataclass(slots=True)
@@ -108,7 +113,7 @@ class Reconciliation:
                         operation="RECONCILE",
                         workload=correction.workload,
                         allowed=True,
-                        message=str(correction),
+                        message=f"{correction.what}: {correction.reason}",
                         username=self.username,
                         asked=correction.after,
                     )

@@ -110,14 +110,13 @@ def render_statement(statement: Statement) -> str:
     """The statement for a terminal."""
     lines = []
     for page in statement.namespaces:
-        used = ", ".join(f"{resource} {amount}" for resource, amount in page.used.items()) or "nothing"
+        used = _resources(page.used)
         lines.append(f"{page.namespace or '(cluster-scoped)'}: charged {used}")
         for charge in page.charges:
-            amounts = ", ".join(f"{name} {amount}" for name, amount in charge.amounts.items() if "/" not in name)
             until = f" until {charge.expires_at}" if charge.expires_at else ""
             answered = f", answered for by {charge.owner}" if not charge.counted else ""
             where = f" in {', '.join(charge.clusters)}" if charge.clusters else ""
-            lines.append(f"  {charge.workload}{where}: {amounts or 'nothing'} ({charge.state}{until}{answered})")
+            lines.append(f"  {charge.workload}{where}: {_resources(charge.amounts)} ({charge.state}{until}{answered})")
     if not statement.namespaces:
         lines.append("nothing is charged")
     if statement.decisions:
@@ -127,6 +126,12 @@ def render_statement(statement: Statement) -> str:
         why = f": {line.message}" if line.message else ""
         lines.append(f"  {line.at}  {answer}  {line.operation} {line.workload} by {line.username or 'unknown'}{why}")
     return "\n".join(lines) + "\n"
+
+
+def _resources(amounts: dict[str, str]) -> str:
+    """Amounts in a line; the counts of objects are left to JSON."""
+    named = [f"{name} {amount}" for name, amount in amounts.items() if not name.startswith("count/")]
+    return ", ".join(named) or "nothing"
 
 
 def _charge_line(charge: Charge, counted: bool) -> ChargeLine:

@@ -138,7 +138,7 @@ class Tally:
             tops = page.workloads.get(resource)
             if tops is None:
                 tops = page.workloads[resource] = []
-            if len(tops) < self.most or nano >= tops[0][0]:
+            if len(tops) < self.most or (tops and nano >= tops[0][0]):
                 _offer(tops, (nano, workload, ""), self.most)
         page.used[PODS] = page.used.get(PODS, 0) + every * NANO
         self._add_clusters(page, demand, total, every, replicas)
@@ -155,7 +155,7 @@ class Tally:
             tops = page.components.get(resource)
             if tops is None:
                 tops = page.components[resource] = []
-            if len(tops) < self.most or amount >= tops[0][0]:
+            if len(tops) < self.most or (tops and amount >= tops[0][0]):
                 _offer(tops, (amount, workload, part.name), self.most)
         return used
 
@@ -176,5 +176,5 @@ def _offer(tops: list[Entry], entry: Entry, most: int) -> None:
     """Keep the entry if it is among the largest. Entries have a total order, so that of arrival does not matter."""
     if len(tops) < most:
         heapq.heappush(tops, entry)
-    elif entry > tops[0]:
+    elif tops and entry > tops[0]:
         heapq.heapreplace(tops, entry)

@@ -187,6 +187,11 @@ def test_only_the_heaviest_are_listed() -> None:
     assert [(top.component, top.used) for top in page.components if top.resource == "cpu"] == [("c0", "8"), ("c0", "7")]
 
 
+def test_none_of_the_heaviest_need_be_listed() -> None:
+    page = audit(FOUR_CPUS, most=0).namespaces[0]
+    assert (page.workloads, page.components) == ([], [])
+
+
 def test_a_workload_that_might_come_is_counted_as_if_it_ran() -> None:
     tally = Tally()
     tally.add(decoded(FOUR_CPUS))

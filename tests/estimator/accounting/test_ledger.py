@@ -44,7 +44,7 @@ async def test_reconcile_adds_changes_and_removes_and_a_second_run_finds_nothing
     assert await corrections(run, *truth) == ["changed team-a/job", "added team-a/new", "removed team-a/gone"]
     assert texts(await ledger.used("team-a"))["cpu"] == "5"
     recorded = [(line.operation, line.message) async for line in ledger.decisions()]
-    assert ("RECONCILE", "changed FlinkDeployment.flink.apache.org team-a/job: cpu 7 → 4, pods 1 → 2") in recorded
+    assert ("RECONCILE", "changed: cpu 7 → 4, pods 1 → 2") in recorded
     assert len(recorded) == 3
     clock.now += 10
     assert await corrections(Reconciliation(ledger, as_of=clock.now), *truth) == []
