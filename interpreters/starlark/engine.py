@@ -32,6 +32,7 @@ from interpreters.core.errors import LimitError, ReplyError, ScriptError, Script
 from interpreters.core.operations import BY_FUNCTION, Answer
 from interpreters.starlark.builtins import BINDER, PRELUDE, PRELUDE_NAME, Ledger, builtins
 from interpreters.starlark.faults import loading_fault, missing_fault, placed, running_fault
+from interpreters.starlark.ownership import FROZEN, OwnershipRecords
 from interpreters.starlark.reply_text import values_of
 
 KEPT_SCRIPTS: Final = 256
@@ -54,7 +55,7 @@ starlark_go.configure_starlark(allow_set=True, allow_recursion=False, allow_glob
 
 
 class StarlarkEngine:
-    """Loaded scripts by name and text. Nothing else is kept from call to call."""
+    """Loaded scripts by name and text. Nothing that a call could change is kept for the next one."""
 
     def __init__(self) -> None:
         self._loaded: OrderedDict[tuple[str, str], _Loaded | ScriptSyntaxError] = OrderedDict()
@@ -65,12 +66,14 @@ class StarlarkEngine:
     def call(
         self, script: Script, function: str, arguments: Sequence[bytes], limits: Limits, *, reads_only: bool = False
     ) -> Outcome:
-        """`reads_only` changes nothing here: Starlark has no lazy dict, and a script may look at any part of it."""
+        """`reads_only`: parts of the object that came before need not be compiled again."""
         loaded = self._load(script, limits)
         if function not in loaded.functions:
             raise missing_fault(function, loaded.functions, script.name)
-        expression = f"{function}({', '.join([_literal(argument, limits) for argument in arguments])})"
-        text = loaded.evaluate(expression, limits)
+        literals = [_literal(argument, limits) for argument in arguments]
+        text = loaded.call_reading(function, literals, arguments[0], limits) if reads_only and arguments else None
+        if text is None:
+            text = loaded.call(function, literals, limits)
         operation = BY_FUNCTION.get(function)
         try:
             values = values_of(text, _ROOTS[operation.answer] if operation else ("",), limits)
@@ -113,13 +116,24 @@ class _Loaded:
         self.functions = self._execute(script, limits)
         # Only now: the script is resolved already, so it cannot see these names.
         self._interpreter.set(**_JSON_WORDS)
+        self._records = OwnershipRecords(self._interpreter)
 
     @property
     def printed(self) -> str:
         return self._ledger.printed
 
-    def evaluate(self, expression: str, limits: Limits) -> str:
-        """The value of an expression over the script's globals, as Starlark prints it."""
+    def call_reading(self, function: str, literals: list[str], argument: bytes, limits: Limits) -> str | None:
+        """What the function returns, given an object with frozen parts; None if it tried to change one of these."""
+        try:
+            return self.call(function, [self._records.shortened(argument, literals[0]), *literals[1:]], limits)
+        except ScriptError as error:
+            if FROZEN in error.message:
+                return None
+            raise
+
+    def call(self, function: str, literals: list[str], limits: Limits) -> str:
+        """What the function returns, as Starlark prints it."""
+        expression = f"{function}({', '.join(literals)})"
         self._ledger.start(limits.printed, self._loading_printed)
         try:
             text: str = self._interpreter.eval(expression, filename=_CALL, convert=False, **_timeout(limits))
