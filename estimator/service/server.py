@@ -28,7 +28,7 @@ from estimator.service.probes import Probes, ProbeServer, Verdict
 from estimator.service.servicers import Desk, EstimatorServicer, MultiComponentServicer
 from estimator.service.settings import QUOTA_GATE, Address, Settings
 from estimator.service.tls import server_credentials
-from estimator.snapshot.cluster import Cluster
+from estimator.snapshot.cluster import Cluster, follow
 from interpreters.core.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,6 @@ SERVICES: Final = (
 )
 _BEAT_SECONDS: Final = 0.5
 _STUCK_SECONDS: Final = 10.0
-_RESTART_SECONDS: Final = 5.0
 
 
 class EstimatorServer:
@@ -78,7 +77,7 @@ class EstimatorServer:
     async def _start(self) -> None:
         self._stack.callback(self._executor.shutdown, wait=False, cancel_futures=True)
         self._listen_for_probes()
-        tasks = [asyncio.create_task(self._follow(cluster)) for cluster in self._clusters.values()]
+        tasks = [asyncio.create_task(follow(cluster)) for cluster in self._clusters.values()]
         tasks.append(asyncio.create_task(self._keep_beating()))
         self._stack.push_async_callback(_cancel, tasks)
         # Without this, a second process would silently get half of the requests.
@@ -126,16 +125,7 @@ class EstimatorServer:
         self._stack.callback(server.close)
         return server.port
 
-    # -- following clusters ------------------------------------------------------------------------------------------
-
-    async def _follow(self, cluster: Cluster) -> None:
-        """Keep following: a failure that nobody foresaw costs this cluster a moment, and the others nothing."""
-        while True:
-            try:
-                await cluster.run()
-            except Exception:
-                log.exception("cluster %s: following it failed; starting over", cluster.name)
-            await asyncio.sleep(_RESTART_SECONDS)
+    # -- beating -----------------------------------------------------------------------------------------------------
 
     async def _keep_beating(self) -> None:
         while True:

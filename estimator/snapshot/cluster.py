@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -17,6 +18,10 @@ from estimator.snapshot.records import NodeRecord, PodRecord
 from estimator.snapshot.reflection import Patience, Reflection, Resource
 from estimator.snapshot.workloads import WorkloadReference, find_owned
 from estimator.state import ClusterState
+
+log = logging.getLogger(__name__)
+
+_RESTART_SECONDS: Final = 5.0
 
 NODES: Final = Resource("/api/v1/nodes", NodeRecord)
 PODS: Final = Resource("/api/v1/pods", PodRecord, "status.phase!=Succeeded,status.phase!=Failed")
@@ -50,6 +55,16 @@ class Cluster(Protocol):
 
     async def run(self) -> None:
         """Keep the picture up to date until cancelled."""
+
+
+async def follow(cluster: Cluster) -> None:
+    """Run it for ever: a failure that nobody foresaw costs this cluster a moment, and the others nothing."""
+    while True:
+        try:
+            await cluster.run()
+        except Exception:
+            log.exception("cluster %s: following it failed; starting over", cluster.name)
+        await asyncio.sleep(_RESTART_SECONDS)
 
 
 @dataclass(slots=True)

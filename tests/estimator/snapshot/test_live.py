@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from estimator.snapshot.cluster import LiveCluster
+from estimator.snapshot.cluster import LiveCluster, follow
 from estimator.snapshot.kubeconfig import Access
 from estimator.snapshot.reflection import Patience
 from estimator.snapshot.workloads import WorkloadReference
@@ -252,6 +252,21 @@ async def test_a_lost_cluster_has_no_opinion_and_gets_one_back(server: ApiServer
         await eventually(lambda: cluster.state() is not None)
         await settled(server, cluster)
         assert cluster.problem == ""
+
+
+async def test_a_failure_that_nobody_foresaw_does_not_end_the_following(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("estimator.snapshot.cluster._RESTART_SECONDS", 0.0)
+    runs = 0
+
+    class Fragile(LiveCluster):
+        async def run(self) -> None:
+            nonlocal runs
+            runs += 1
+            raise ZeroDivisionError
+
+    following = asyncio.create_task(follow(Fragile("member1", Access("http://127.0.0.1:1"))))
+    await eventually(lambda: runs >= 3)
+    following.cancel()
 
 
 SINCE = "2026-01-01T00:00:00Z"
