@@ -35,7 +35,7 @@ Row = tuple[str, float, str, float | None]
 def run() -> Iterable[Row]:
     """Rows of what, value, unit, budget."""
     flink = recorded_object()
-    for language, budget in (("starlark", 500.0), ("lua", 80.0)):
+    for language, budget in (("starlark", 500.0), ("lua", None)):
         script = bundled(language)
         inside, around = call_times(script, "GetComponents", [flink])
         yield f"FlinkDeployment InterpretComponent, {language}, in the worker", inside, "µs", budget
