@@ -27,7 +27,7 @@ function resource_claims(containers)
   local claims = {}
   for _, container in ipairs(table_or_empty(containers)) do
     local resources = get(container, "resources")
-    if type(resources) == "table" and next(resources) ~= nil then
+    if get(resources, "requests") ~= nil or get(resources, "limits") ~= nil then
       claims[#claims + 1] = { resources = resources }
     end
   end
@@ -157,11 +157,14 @@ function lone_requests(claims)
   return true, requests
 end
 
+-- A deep copy, or nil of what is empty.
 function copy_unless_empty(value)
-  if type(value) == "table" and next(value) ~= nil then
-    return copy(value)
+  local result = nil
+  for key, item in pairs(table_or_empty(value)) do
+    result = result or {}
+    result[key] = copy(item)
   end
-  return nil
+  return result
 end
 
 -- What `kube` answers for a pod; a pod that needs no adding up is answered here, for that costs less.
@@ -171,15 +174,15 @@ function claimed_requirements(claims, required)
     claims.affinity = required and { nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution = required } }
     return kube.accuratePodRequirements({ spec = claims })
   end
-  local claim = {
-    nodeSelector = copy_unless_empty(claims.nodeSelector),
-    tolerations = copy_unless_empty(claims.tolerations),
-    hardNodeAffinity = copy(required),
-  }
-  if requests == nil and next(claim) == nil then
+  local claim = nil
+  local selector, tolerations = copy_unless_empty(claims.nodeSelector), copy_unless_empty(claims.tolerations)
+  if selector ~= nil or tolerations ~= nil or required ~= nil then
+    claim = { nodeSelector = selector, tolerations = tolerations, hardNodeAffinity = copy(required) }
+  end
+  if requests == nil and claim == nil then
     return nil
   end
-  return { nodeClaim = next(claim) and claim, resourceRequest = requests }
+  return { nodeClaim = claim, resourceRequest = requests }
 end
 
 -- The replicaRequirements of a pod template, or nil when it asks for nothing. `priority` is the class of pods whose
