@@ -158,7 +158,8 @@ def _bundled(language: str, order: int) -> Iterator[Found]:
         found = _script(path, kind, source, f"bundled/{path.relative_to(root)}")
         if isinstance(found, Candidate):
             script = Script(found.script.name, language, assemble(found.script.text, snippet))
-            found = Candidate(kind, script, source, folder=path.parent)
+            original = _PACKAGE / "lua" / "scripts" / path.parent.relative_to(root)  # whose table a twin is tested by
+            found = Candidate(kind, script, source, folder=original if original.is_dir() else path.parent)
         yield found
 
 
