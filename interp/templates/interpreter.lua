@@ -17,12 +17,13 @@ end
 -- The same object, scaled. Asked for 0, it must stay as it is: Karmada sends 0 for workloads of several components.
 function ReviseReplica(obj, replicas)
   if replicas > 0 then
+    obj.spec = obj.spec or {}
     obj.spec.replicas = replicas
   end
   return obj
 end
 
 function InterpretHealth(obj)
-  local status = obj.status or {}
-  return status.readyReplicas ~= nil and status.readyReplicas == (obj.spec.replicas or 1)
+  local spec, status = obj.spec or {}, obj.status or {}
+  return status.readyReplicas ~= nil and status.readyReplicas == (spec.replicas or 1)
 end

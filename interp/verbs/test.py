@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -22,9 +23,17 @@ from interpreters.suites import Suite, bundled_suites, find_suites, is_good, run
 @click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
 @click.option("-j", "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Cases run at once.")
 @click.option("--update", is_flag=True, help="Write what the scripts answer into the cases that fail.")
+@click.option("--fuzz", is_flag=True, help="Take every optional field away in turn: no script may stumble over it.")
 @format_option(*REPORTS)
 def command(
-    paths: tuple[Path, ...], bundled: bool, keyword: str, exitfirst: bool, jobs: int, update: bool, output: str
+    paths: tuple[Path, ...],
+    bundled: bool,
+    keyword: str,
+    exitfirst: bool,
+    jobs: int,
+    update: bool,
+    fuzz: bool,
+    output: str,
 ) -> int:
     """Run the case tables below each PATH (here by default): `cases.yaml` beside an interpreter, and Karmada's
     `testdata/*-test.yaml` beside a `customizations.yaml`.
@@ -40,12 +49,17 @@ def command(
         if paths or not bundled:
             suites.append(find_suites(runner, paths or [Path()]))
         for suite in (suite for found in suites for suite in found):
-            results = list(_until_failure(_results(runner, suite, keyword, jobs), exitfirst))
+            running = _fuzzed(runner, suite, keyword) if fuzz else _results(runner, suite, keyword, jobs)
+            results = list(_until_failure(running, exitfirst))
             if update:
                 results = _updated(runner, suite, results)
             tested.append((suite, results))
+            if sys.stderr.isatty():
+                click.echo(f"\r\x1b[K{Totals.of(tested)}: {suite.name}", err=True, nl=False)
             if exitfirst and not is_good(results, suite):
                 break
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", err=True, nl=False)
     for line in REPORTS[output](tested):
         click.echo(line)
     if keyword and not any(results for _, results in tested):
@@ -53,9 +67,19 @@ def command(
     return 0 if Totals.of(tested).is_good else 1
 
 
+def _is_wanted(case: Case, keyword: str) -> bool:
+    return keyword.lower() in f"{case.name} {case.operation}".lower()
+
+
+def _fuzzed(runner: SandboxRunner, suite: Suite, keyword: str) -> Iterator[Result]:
+    from interpreters.fuzz import fuzz_cases
+
+    return fuzz_cases(runner, suite.catalog, tuple(case for case in suite.cases if _is_wanted(case, keyword)))
+
+
 def _results(runner: SandboxRunner, suite: Suite, keyword: str, jobs: int) -> Iterator[Result]:
     def wanted(case: Case) -> bool:
-        return keyword.lower() in f"{case.name} {case.operation}".lower()
+        return _is_wanted(case, keyword)
 
     if jobs == 1:
         yield from run_suite(runner, suite, wanted=wanted)

@@ -101,7 +101,7 @@ def _read(amounts: Mapping[str, Amount] | None, where: str, round_amount: Roundi
     try:
         return {name: round_amount(name, Quantity.parse(text)) for name, text in (amounts or {}).items()}
     except QuantityError as error:
-        raise RequestError(f"podTemplate.spec.{where}: {error}") from None
+        raise RequestError(f"spec.{where}: {error}") from None
 
 
 def _sum(parts: Iterable[Requests]) -> Requests:

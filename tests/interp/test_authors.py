@@ -97,6 +97,17 @@ def test_a_script_without_cases_and_a_case_without_expectation_fail(tree: Path) 
     assert (ran.code, "no cases; a script needs a cases.yaml beside it" in ran.out) == (1, True)
 
 
+def test_fuzz_takes_fields_away_until_a_script_stumbles(tree: Path) -> None:
+    good = interp("test", "--fuzz", cwd=tree)
+    assert (good.code, good.out.splitlines()[-1].endswith(" passed, 0 failed")) == (0, True)
+    script = tree / "example.io/v1/Thing/interpreter.lua"
+    script.write_text(script.read_text().replace("local spec = obj.spec or {}", "local spec = obj.spec"))
+    bad = interp("test", "--fuzz", cwd=tree)
+    assert bad.code == 1
+    assert "two workers of one CPU each, without spec (InterpretComponent)" in bad.out
+    assert "attempt to index local 'spec' (a nil value)" in bad.out
+
+
 def test_nothing_to_test_is_misuse(tmp_path: Path) -> None:
     ran = interp("test", cwd=tmp_path)
     assert (ran.code, "no script here" in ran.err) == (2, True)
