@@ -89,6 +89,20 @@ def test_every_case_of_the_original_holds_for_the_twin(
     assert result.verdict is Verdict.PASSED, "\n".join(result.reasons)
 
 
+def test_two_workers_give_the_same_bytes() -> None:
+    requests = [(kind, case_request(case), case.operation) for kind, case in CASES if case.want is not None]
+    answers = []
+    for _ in range(2):
+        with SandboxRunner(limits=Limits(seconds=10.0)) as runner:
+            answers.append(
+                [
+                    runner.call(SCRIPTS["starlark"][kind].script, operation.function, request.arguments()).values
+                    for kind, request, operation in requests
+                ]
+            )
+    assert answers[0] == answers[1]
+
+
 def paths_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every place in a tree, but for what says which kind it is, and free-form settings."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
