@@ -19,7 +19,9 @@ import pytest
 import yaml
 
 from estimator.pb import service_pb2_grpc
+from estimator.service.settings import Settings
 from interp.estimates import WorkloadAnswer
+from interp.verbs.estimator import command
 from tests.estimator.service.messages import replicas_request
 from tests.estimator.snapshot.objects import node, pod, quota
 from tests.interp.command import interp
@@ -211,6 +213,32 @@ def test_mistakes_are_misuse(tmp_path: Path, arguments: list[str], problem: str)
     ran = interp("estimate", *arguments, cwd=tmp_path)
     assert ran.code == 2, ran.out
     assert problem in ran.err
+
+
+UPSTREAMS_MANIFEST = [
+    "--kubeconfig=/etc/member1-kubeconfig",
+    "--cluster-name=member1",
+    "--grpc-auth-cert-file=/etc/karmada/pki/server/tls.crt",
+    "--grpc-auth-key-file=/etc/karmada/pki/server/tls.key",
+    "--grpc-client-ca-file=/etc/karmada/pki/server/ca.crt",
+    "--metrics-bind-address=0.0.0.0:8080",
+    "--health-probe-bind-address=0.0.0.0:10351",
+]
+
+
+def test_the_manifests_that_ship_are_understood() -> None:
+    ours = yaml.safe_load_all((ROOT / "deploy" / "estimator" / "estimator.yaml").read_text())
+    (deployment,) = [document for document in ours if document["kind"] == "Deployment"]
+    verb, *arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert verb == "estimator"
+    for given in (
+        arguments,
+        UPSTREAMS_MANIFEST,
+        [*UPSTREAMS_MANIFEST, "--bind-address=0.0.0.0", "--secure-port=10351"],
+    ):
+        context = command.make_context("estimator", list(given))
+        fields = {key: value for key, value in context.params.items() if key in Settings.__dataclass_fields__}
+        assert str(Settings(**fields).cert_file) == "/etc/karmada/pki/server/tls.crt"
 
 
 def test_the_estimator_starts_with_upstreams_flags_and_stops_on_sigterm(tmp_path: Path) -> None:
