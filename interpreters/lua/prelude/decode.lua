@@ -5,6 +5,8 @@ local P = ...
 local byte, char, concat, find, match, sub = string.byte, string.char, table.concat, string.find, string.match, string.sub
 local floor, huge, next, rawset, setmetatable, tonumber = math.floor, math.huge, next, rawset, debug.setmetatable, tonumber
 
+local new_table = require("table.new") -- with room for a few fields: growing one by one costs more than the room
+
 local EMPTY_OBJECT = { kind = "object" }
 local EMPTY_ARRAY = { kind = "array" }
 
@@ -73,14 +75,10 @@ local function read_escaped(i)
     if escaped == "u" then
       local code = tonumber(sub(text, i, i + 3), 16)
       i = i + 4
-      if code >= 0xD800 and code < 0xDC00 then
-        local low = tonumber(match(text, "^\\u(%x%x%x%x)", i) or "0", 16)
-        if low >= 0xDC00 and low < 0xE000 then
-          code = 0x10000 + (code - 0xD800) * 1024 + (low - 0xDC00)
-          i = i + 6
-        end
+      if code >= 0xD800 and code < 0xDC00 then -- the first half of a pair
+        code = 0x10000 + (code - 0xD800) * 1024 + (tonumber(sub(text, i + 2, i + 5), 16) - 0xDC00)
+        i = i + 6
       end
-      if code >= 0xD800 and code < 0xE000 then code = 0xFFFD end -- half a pair has no UTF-8 form
       escaped = utf8_of(code)
     end
     n = n + 1
@@ -143,7 +141,7 @@ local function too_deep() P.raise({ limit = "depth" }) end
 -- From behind the brace. `wait` names the field that may stay text: "metadata" in the object itself, then the ones below.
 function read_object(i, depth, wait)
   if depth > deepest then too_deep() end
-  local t = {}
+  local t = new_table(0, 4)
   local c = byte(text, i)
   if c ~= 34 then
     i, c = skip_blank(i)
@@ -201,7 +199,7 @@ end
 -- From behind the bracket.
 function read_array(i, depth)
   if depth > deepest then too_deep() end
-  local t, n = {}, 0
+  local t, n = new_table(2, 0), 0
   local c = byte(text, i)
   if c <= 32 then i, c = skip_blank(i) end
   if c == 93 then
