@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,6 @@ from estimator.accounting.live import LiveAllowances
 from estimator.accounting.recorder import Recorder, Sighting
 from estimator.accounting.review import ObjectMetadata, OwnerReference
 from estimator.accounting.sources import FileAllowances, GivenAllowances
-from estimator.estimation import estimate_sets
 from estimator.snapshot.apiserver import ApiServer
 from estimator.snapshot.kubeconfig import find_access
 from interpreters.core.errors import InterpError
@@ -31,6 +31,7 @@ from webhook.settings import Settings
 from webhook.workloads import of_reply
 
 _DRAIN_SECONDS = 5.0
+_FITS_NOWHERE = "no cluster fits one set"
 
 
 class _Object(msgspec.Struct, frozen=True):
@@ -91,19 +92,15 @@ def _owner(reference: OwnerReference, namespace: str) -> WorkloadKey:
 
 
 @asynccontextmanager
-async def accounting(service: Service, clusters: Clusters) -> AsyncIterator[Accounting | None]:
-    """An open ledger for as long as the block lasts; None when none is configured."""
-    settings = service.settings
-    if not settings.ledger:
-        yield None
-        return
+async def accounting(service: Service) -> AsyncIterator[Accounting]:
+    """The ledger of the settings, open for as long as the block lasts."""
+    settings, clusters = service.settings, service.clusters
     async with AsyncExitStack() as stack:
         ledger = await stack.enter_async_context(Ledger(settings.ledger))
         quotas = await _quotas(settings, stack)
         modes = Modes(settings.admission_mode, settings.admission_modes)
-        recorder = Recorder(
-            ledger, quotas, mode=settings.on_interpret, validate=lambda sighting: _unfitting(clusters, sighting)
-        )
+        validate = partial(_unfitting, clusters) if clusters else None
+        recorder = Recorder(ledger, quotas, mode=settings.on_interpret, validate=validate)
         task = asyncio.create_task(recorder.serve())
         try:
             yield Accounting(ledger, Gate(ledger, quotas, modes), recorder)
@@ -123,8 +120,4 @@ async def _quotas(settings: Settings, stack: AsyncExitStack) -> AllowanceSource:
 def _unfitting(clusters: Clusters, sighting: Sighting) -> Sequence[str]:
     """What the estimator has to say about a workload that Karmada asked about; runs in a thread."""
     components = sighting.interpreted.as_components
-    states = [state.still() for cluster in clusters.known.values() if (state := cluster.state()) is not None]
-    if not components or not states or len(states) < len(clusters.known):
-        return ()
-    estimates = [estimate_sets(state, components, sighting.workload.namespace) for state in states]
-    return () if any(estimate.fits for estimate in estimates) else ("no cluster fits one set",)
+    return () if not components or clusters.some_may_fit(components, sighting.workload.namespace) else (_FITS_NOWHERE,)

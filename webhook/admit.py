@@ -8,10 +8,9 @@ from msgspec import Raw
 
 from estimator.accounting.admission import ClusterFit, Interpretation
 from estimator.accounting.review import AdmissionRequest, decode_review, encode_review
-from interpreters.core.errors import InputError, RequestError, ScriptError
+from interpreters.core.errors import RequestError, ScriptError
 from webhook import openapi
 from webhook.accounting import Accounting
-from webhook.clusters import Clusters
 from webhook.endpoint import checked_names, received
 from webhook.listener import Route
 from webhook.registration import tells_pods
@@ -21,13 +20,11 @@ from webhook.workloads import interpreted
 PATH = "/admit"
 
 
-def admit_routes(service: Service, clusters: Clusters, accounting: Accounting | None) -> list[Route]:
+def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
     async def answer(request: BaseRequest) -> Response:
         body, deadline = await received(request, service.settings)
         review = decode_review(body)
-        if accounting is None:
-            raise InputError("no ledger is configured; set ledger to sqlite:///file or postgresql://user@host/name")
-        said = await _interpretation(service, clusters, review, deadline)
+        said = await _interpretation(service, review, deadline)
         # A ledger that cannot be written is an HTTP error, so that the registered failurePolicy decides.
         verdict = await accounting.gate.decide(review, said)
         service.metrics.admissions.labels("allowed" if verdict.allowed else "denied").inc()
@@ -36,9 +33,7 @@ def admit_routes(service: Service, clusters: Clusters, accounting: Accounting | 
     return [Route("POST", PATH, answer, DESCRIPTION)]
 
 
-async def _interpretation(
-    service: Service, clusters: Clusters, review: AdmissionRequest, deadline: float
-) -> Interpretation | None:
+async def _interpretation(service: Service, review: AdmissionRequest, deadline: float) -> Interpretation | None:
     """What the scripts and clusters say; None for a kind that no script knows."""
     kind = checked_names(review.kind)
     if not tells_pods(service.catalog, kind):
@@ -52,9 +47,9 @@ async def _interpretation(
         old = await interpreted(service, kind, old_object, deadline) if old_object else None
     except ScriptError as error:
         return Interpretation(problem=str(error))
-    if not clusters.known or not new.as_components:
+    if service.clusters is None or not new.as_components:
         return Interpretation(new, old)
-    fits = [ClusterFit(*fit) for fit in await clusters.fits(new.as_components, review.workload.namespace)]
+    fits = [ClusterFit(*fit) for fit in await service.clusters.fits(new.as_components, review.workload.namespace)]
     return Interpretation(new, old, fits=fits)
 
 

@@ -34,14 +34,14 @@ class ClusterAnswer(Wire, frozen=True, omit_defaults=False):
 class Clusters:
     """Answers questions about each of them; never blocks the event loop."""
 
-    known: Mapping[str, Cluster] = field(default_factory=dict)
+    known: Mapping[str, Cluster]
     _turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
 
     def select(self, names: Sequence[str]) -> list[Cluster]:
         """These, or all. Raises `RequestError` naming the known ones."""
         unknown = [name for name in names if name not in self.known]
         if unknown:
-            known = ", ".join(sorted(self.known)) or "none: set clusters"
+            known = ", ".join(sorted(self.known))
             raise RequestError(f"clusters: {unknown[0]!r:.80} is not known; known are {known}")
         return [self.known[name] for name in names or sorted(self.known)]
 
@@ -71,6 +71,11 @@ class Clusters:
             for answer in answers
         ]
 
+    def some_may_fit(self, components: Sequence[Component], namespace: str) -> bool:
+        """Whether one set fits somewhere, a cluster without a picture being given the benefit of the doubt. Blocks."""
+        states = [cluster.state() for cluster in self.known.values()]
+        return any(state is None or estimate_sets(state.still(), components, namespace).fits for state in states)
+
     async def unsynced(self) -> str | None:
         """For /readyz: which clusters have not been seen yet."""
         missing = [name for name, cluster in self.known.items() if not cluster.synced]
@@ -80,9 +85,6 @@ class Clusters:
 @asynccontextmanager
 async def following(sources: Sequence[str]) -> AsyncIterator[Clusters]:
     """The clusters of the settings, kept up to date for as long as the block lasts."""
-    if not sources:
-        yield Clusters()
-        return
     known = find_clusters(EstimatorSettings(clusters=sources), Precedence())
     tasks = [asyncio.create_task(cluster.run()) for cluster in known.values()]
     try:

@@ -17,7 +17,7 @@ from msgspec import Meta, Raw
 from estimator.estimation import estimate_replicas, estimate_sets
 from estimator.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Estimate
 from estimator.state import ClusterState
-from interpreters.core.errors import InputError, RequestError
+from interpreters.core.errors import RequestError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, ReplicaRequirements, Wire
 from webhook import openapi
@@ -49,8 +49,6 @@ def estimate_routes(service: Service, clusters: Clusters) -> list[Route]:
         asked = _decoded(body)
         names = [*asked.clusters, *([asked.cluster] if asked.cluster else [])]
         selected = clusters.select(names)
-        if not selected:
-            raise InputError("no cluster is configured; set clusters to NAME=FOLDER or NAME=KUBECONFIG")
         unit, question = await _question(service, asked, deadline)
         answers = [await clusters.ask(cluster, unit, question) for cluster in selected]
         return json_response({"estimates": [_worded(one) for one in answers]})

@@ -38,8 +38,8 @@ class Route:
     method: str
     path: str
     handler: Handler
-    description: Mapping[str, Any]
-    hidden: bool = False  # left out when known paths are named: it carries a secret
+    description: Mapping[str, Any] | None  # None: not in the OpenAPI document
+    hidden: bool = False  # left out when known paths are named
 
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -49,6 +49,15 @@ def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | No
 def problem_response(status: int, reason: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
     """The JSON body of every answer that is not in an envelope of its own."""
     return json_response({"code": status, "reason": reason, "message": message}, status, headers)
+
+
+def unconfigured(path: str, setting: str) -> Route:
+    """A path that would be served if something were set, and says so."""
+
+    async def refuse(request: BaseRequest) -> Response:
+        return problem_response(404, "unconfigured", f"{path} needs a setting: {setting}")
+
+    return Route("POST", path, refuse, None, hidden=True)
 
 
 @dataclass(slots=True)

@@ -133,6 +133,8 @@ def document(version: str, routes: Iterable[Route], more_shapes: Iterable[Any] =
     _, schemas = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     paths: dict[str, Any] = {}
     for route in routes:
+        if route.description is None:
+            continue
         path = route.path.rsplit("/", 1)[0] + "/{secret}" if route.hidden else route.path
         described = dict(route.description)
         if route.hidden:

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import msgspec
@@ -16,18 +16,14 @@ import uvloop
 
 from interpreters.core.errors import InterpError
 from webhook import logs
-from webhook.accounting import accounting
-from webhook.admit import admit_routes
-from webhook.clusters import following
-from webhook.estimate import SHAPES, estimate_routes
 from webhook.health import health_routes, inspection_routes
 from webhook.interpret import interpret_routes
-from webhook.listener import Listener, Route
+from webhook.listener import Listener, Route, unconfigured
 from webhook.logs import LOGGER
 from webhook.service import Service
 from webhook.settings import Settings
 from webhook.tls import ReloadableTls
-from webhook.watching import Watcher
+from webhook.watching import Fingerprint, Watcher, fingerprint
 
 _OBSERVE_SECONDS = 1.0
 
@@ -35,11 +31,15 @@ _OBSERVE_SECONDS = 1.0
 class Running:
     """A service with its listeners, open for requests."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, scripts: Fingerprint) -> None:
         self.service = service
         self.port = 0
         self.admin_port: int | None = None
         settings = service.settings
+        files = [file for file in (settings.certificate, settings.key, settings.client_ca) if file]
+        self._watched = {"certificates": (files, fingerprint(files))}
+        if settings.scripts:
+            self._watched["scripts"] = (settings.scripts, scripts)
         self._tls = {"main": ReloadableTls(settings.certificate, settings.key)}
         if settings.admin_port is not None:
             self._tls["admin"] = ReloadableTls(settings.certificate, settings.key, settings.client_ca)
@@ -63,11 +63,8 @@ class Running:
         self._tasks.append(asyncio.create_task(self._observe()))
         if settings.watch != "off":
             poll = settings.watch_seconds if settings.watch == "poll" else None
-            certificates = [file for tls in self._tls.values() for file in tls.files]
-            for name, paths in (("scripts", settings.scripts), ("certificates", certificates)):
-                if not paths:
-                    continue
-                watcher = Watcher(paths, partial(service.reloads.reload, [name]), poll=poll)
+            for name, (paths, seen) in self._watched.items():
+                watcher = Watcher(paths, seen, partial(service.reloads.reload, [name]), poll=poll)
                 self._tasks.append(asyncio.create_task(watcher.run()))
 
     async def load_certificates(self) -> str:
@@ -113,31 +110,46 @@ class Running:
 
 @asynccontextmanager
 async def private_routes(service: Service) -> AsyncIterator[list[Route]]:
-    """Everything that may be moved to the second listener, one file per endpoint, and what these need opened."""
+    """Everything that may be moved to the second listener, one file per endpoint, and what these need opened.
+
+    What is not configured is not imported: estimates bring numpy and the ledger a database, a second of start-up.
+    """
     settings = service.settings
-    async with following(settings.clusters) as clusters, accounting(service, clusters) as books:
-        if clusters.known:
-            service.checks["clusters"] = clusters.unsynced
-        if books is not None:
+    routes = inspection_routes(service)
+    async with AsyncExitStack() as stack:
+        if settings.clusters:
+            from webhook.clusters import following
+            from webhook.estimate import SHAPES, estimate_routes
+
+            service.clusters = await stack.enter_async_context(following(settings.clusters))
+            service.checks["clusters"] = service.clusters.unsynced
+            service.shapes += SHAPES
+            routes += estimate_routes(service, service.clusters)
+        else:
+            routes.append(unconfigured("/estimate", "clusters, to NAME=FOLDER or NAME=KUBECONFIG"))
+        if settings.ledger:
+            from webhook.accounting import accounting
+            from webhook.admit import admit_routes
+
+            books = await stack.enter_async_context(accounting(service))
             service.checks["ledger"] = books.unreachable
             service.seen = books.see
             service.observers.append(partial(books.observe, service.metrics))
-        service.shapes = SHAPES
-        yield [
-            *inspection_routes(service),
-            *estimate_routes(service, clusters),
-            *admit_routes(service, clusters, books),
-        ]
+            routes += admit_routes(service, books)
+        else:
+            routes.append(unconfigured("/admit", "ledger, to sqlite:///file or postgresql://user@host/name"))
+        yield routes
 
 
 @asynccontextmanager
 async def serving(settings: Settings) -> AsyncIterator[Running]:
     """A running server for as long as the block lasts."""
     service = Service(settings)
+    scripts = fingerprint(settings.scripts)  # before they are read: what changes meanwhile is noticed later
     try:
         await service.start()
         async with private_routes(service) as private:
-            running = Running(service)
+            running = Running(service, scripts)
             try:
                 await running.open(private)
                 yield running
@@ -181,6 +193,7 @@ def _stop_at_end(pipe: int, stop: asyncio.Event) -> None:
 
 def run(settings: Settings, ready: Callable[[Running], None] = lambda _: None, *, parent: int | None = None) -> int:
     """Serve in this process; the exit code."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to reload
     logs.configure(settings.log_level)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

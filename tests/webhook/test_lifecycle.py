@@ -189,6 +189,7 @@ def test_twenty_reloads_of_scripts_and_certificates_under_load_lose_no_request(o
     scene = own / "scripts/stage.example.org/v1/Act/interpreter.star"
     text = scene.read_text()
     with Server(own, *flags(own, "--processes", "2", "--workers", "1")) as server, Load(server.port, bundle) as load:
+        server.wait_for("listening", 2)
         for number in range(20):
             scene.with_suffix(".tmp").write_text(f"{text}\n# {number}\n")
             scene.with_suffix(".tmp").replace(scene)
