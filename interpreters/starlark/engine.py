@@ -138,7 +138,7 @@ class _Loaded:
         try:
             text: str = self._interpreter.eval(expression, filename=_CALL, convert=False, **_timeout(limits))
         except (starlark_go.StarlarkError, TypeError) as error:
-            fault = self._fault(error) or running_fault(error, self._script)
+            fault = self._fault(error) or running_fault(error, self._script, limits.seconds)
             fault.printed = self.printed
             raise fault from None
         return text
@@ -149,7 +149,7 @@ class _Loaded:
         try:
             self._interpreter.exec(script.text, filename=script.name, **_timeout(limits))
         except (starlark_go.StarlarkError, TypeError) as error:
-            fault = self._fault(error) or loading_fault(error, script.name)
+            fault = self._fault(error) or loading_fault(error, script.name, limits.seconds)
             fault.printed = self.printed
             raise fault from None
         except ValueError:  # how Python refuses to pass text on that C cannot hold

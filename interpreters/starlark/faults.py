@@ -15,7 +15,7 @@ _TOP_LEVEL: Final = "<toplevel>"
 _TIMEOUT: Final = getattr(starlark_go, "EvalTimeoutError", ())
 
 
-def loading_fault(error: Exception, script: str) -> ScriptError:
+def loading_fault(error: Exception, script: str, seconds: float) -> ScriptError:
     """Why a script could not be loaded: it does not parse, names something unknown, or its module code failed."""
     if isinstance(error, starlark_go.SyntaxError):
         return ScriptSyntaxError(error.msg, script=script, line=error.line)
@@ -23,18 +23,18 @@ def loading_fault(error: Exception, script: str) -> ScriptError:
         first, *others = error.errors
         more = f" (and {len(others)} more)" if others else ""
         return ScriptSyntaxError(first.msg + more, script=script, line=first.line)
-    fault = running_fault(error, script)
+    fault = running_fault(error, script, seconds)
     if isinstance(fault, LimitError):
         return fault
     return ScriptSyntaxError(fault.message, script=script, line=fault.line, frames=fault.frames)
 
 
-def running_fault(error: Exception, script: str) -> ScriptError:
-    """Why a call failed. `fail("…")` is the author speaking, so nothing is put before it."""
+def running_fault(error: Exception, script: str, seconds: float) -> ScriptError:
+    """Why a call that had so many seconds failed. `fail("…")` is the author speaking, so nothing is put before it."""
     if isinstance(error, starlark_go.EvalError):
         where = _where(error.backtrace, script)
         if isinstance(error, _TIMEOUT):
-            return LimitError("time", "took too long", script=script, **where)
+            return LimitError("time", f"stopped after {seconds:g} s", script=script, **where)
         message = str(error.args[0])
         if error.function_name == "fail":
             message = message.removeprefix("fail: ")
