@@ -12,9 +12,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from interpreters.lua import insertion_order
+
 # A name no script can contain: scripts are UTF-8, a lone continuation byte is not.
 _HIDDEN: Final = b"\x80"
-_OPENING: Final = b"local " + _HIDDEN + b"=... return function(...) "
+_OPENING: Final = b"local " + _HIDDEN + b"," + insertion_order.HIDDEN + b"=... return function(...) "
 _CLOSING: Final = b"\nend"
 
 _TOKEN: Final = re.compile(
@@ -53,7 +55,8 @@ def enclosed(source: bytes) -> bytes:
 
 
 def prepared(source: bytes) -> bytes:
-    """The source as the body of a function, each `..` through C. Raises `Unreadable`."""
+    """The source as the body of a function, each `..` through C and stores noted. Raises `Unreadable`."""
+    source = insertion_order.noting_keys(source)
     parts: list[bytes] = []
     done = position = 0
     while found := _TOKEN.search(source, position):

@@ -107,7 +107,7 @@ function P.compile(id, text, prepared, enclosed)
   if not alone then return false, problem end
   local outer = load(prepared, "=script", "t", {}) or load(enclosed, "=script", "t", {})
   if not outer then return false, "script:1: the script is too large for the compiler" end
-  chunks[id], sources[id] = outer(P.concatenation), text
+  chunks[id], sources[id] = outer(P.concatenation, P.note_key), text
   return true, ""
 end
 

@@ -1,6 +1,6 @@
 -- What scripts may call: base, string, table, math, os.time and os.date, made anew for every call.
 local P = ...
-local type, select, error, unpack, next, sort = type, select, error, unpack, next, table.sort
+local type, select, error, unpack, next, sort, rawget = type, select, error, unpack, next, table.sort, rawget
 local number_text, floor = P.number_text, math.floor
 local s_byte, s_char, s_find, s_format, s_gmatch, s_gsub = string.byte, string.char, string.find, string.format, string.gmatch, string.gsub
 local s_len, s_lower, s_match, s_rep, s_reverse, s_sub, s_upper =
@@ -37,6 +37,7 @@ P.to_text = to_text
 
 -- Iteration order -----------------------------------------------------------------------------------------------------
 -- 1..n, other numbers ascending, strings bytewise, false before true; tables and functions as keys come last, unordered.
+-- Behind them, in the order they came, the keys that the script stored itself by `t[key] = value`.
 local RANK = { number = 1, string = 2, boolean = 3 }
 
 local function before(a, b)
@@ -46,8 +47,27 @@ local function before(a, b)
   return x == 3 and b and not a
 end
 
+-- Keys that the script stored itself, in the order they came (see insertion_order.py): table -> { n, [key] = place }.
+local noted = {}
+
+function P.note_key(t, key)
+  if type(key) == "string" and type(t) == "table" and rawget(t, key) == nil then
+    local places = noted[t]
+    if not places then
+      places = { 0 }
+      noted[t] = places
+    end
+    if not places[key] then
+      places[1] = places[1] + 1
+      places[key] = places[1]
+    end
+  end
+  return key
+end
+
 local function sorted_keys(t)
   P.wake_all(t)
+  local places = noted[t]
   local keys, n, strings, ordered = {}, 0, true, true
   for key in next, t do
     n = n + 1
@@ -56,7 +76,13 @@ local function sorted_keys(t)
     if type(key) ~= "string" then strings = false end
   end
   if not ordered and n > 1 then
-    if strings then sort(keys) else sort(keys, before) end
+    if places then
+      sort(keys, function(a, b)
+        local x, y = type(a) == "string" and places[a] or 0, type(b) == "string" and places[b] or 0
+        if x ~= y then return x < y end
+        return before(a, b)
+      end)
+    elseif strings then sort(keys) else sort(keys, before) end
   end
   return keys, n
 end
@@ -316,7 +342,7 @@ local string_metatable = debug.getmetatable("")
 
 -- Fresh globals: nothing a script changes here is seen by another call.
 function P.fresh_globals()
-  seeded, walks = false, {}
+  seeded, walks, noted = false, {}, {}
   local strings = {
     byte = lib_byte, char = s_char, find = lib_find, format = lib_format, gmatch = lib_gmatch, gsub = lib_gsub,
     len = lib_len, lower = lib_lower, match = lib_match, rep = lib_rep, reverse = lib_reverse, sub = lib_sub,
