@@ -100,9 +100,12 @@ class ApiServerDouble:
             if stream.kind == kind:
                 await stream.response.write(json.dumps(event).encode() + b"\n")
 
-    async def bookmark(self) -> None:
+    def bookmark(self) -> None:
+        """Tell every watch, after what it has still to be told, how far the server is."""
+        self.version += 1
         for kind in COLLECTIONS.values():
-            await self.send(kind, {"type": "BOOKMARK", "object": {"kind": kind, "metadata": self._metadata()}})
+            self.history.append((self.version, "BOOKMARK", kind, {"kind": kind, "metadata": self._metadata()}))
+        self._wake()
 
     def counted(self) -> Counter[str]:
         """How often each collection was `list`ed (first pages) and `watch`ed."""
@@ -158,13 +161,14 @@ class ApiServerDouble:
         self.streams.append(stream)
         while stream in self.streams:
             changed = self._changed
-            for version, event, of_kind, item in list(self.history):
-                if version > since and of_kind == kind:
+            pending = [entry for entry in self.history if entry[0] > since]
+            for _, event, of_kind, item in pending:
+                if of_kind == kind:
                     line = json.dumps({"type": event, "object": item}).encode() + b"\n"
                     # Real streams are cut anywhere, not between lines.
                     await response.write(line[:7])
                     await response.write(line[7:])
-                since = max(since, version)
+            since = pending[-1][0] if pending else since
             await changed.wait()
         return response
 
@@ -194,6 +198,9 @@ class ApiServerDouble:
         self.version += 1
         item["metadata"]["resourceVersion"] = str(self.version)
         self.history.append((self.version, event, item["kind"], json.loads(json.dumps(item))))
+        self._wake()
+
+    def _wake(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 

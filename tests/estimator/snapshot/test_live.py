@@ -134,9 +134,10 @@ async def test_a_bookmark_moves_the_place_to_resume_from(server: ApiServerDouble
         for i in range(20):
             server.put(node(f"n{i}"))
         await eventually(lambda: cluster.picture.state.node_count == 22)
-        await server.bookmark()
+        server.bookmark()
+        bookmarked = str(server.version)
+        await eventually(lambda: all(each._version == bookmarked for each in cluster.reflections))
         server.forget_history()
-        await asyncio.sleep(0.05)
         server.drop_watches()
         await settled(server, cluster)
         assert server.counted()["list Pod"] == 1, "the bookmark's version is still known to the server"

@@ -66,7 +66,7 @@ async def test_the_picture_ends_up_equal_to_the_server(seed: int) -> None:
             elif accident == 2:
                 server.refusals += [(chance.choice([410, 429, 500, 503]), {})] * chance.randint(1, 3)
             elif accident == 3:
-                await server.bookmark()
+                server.bookmark()
             elif accident == 4:
                 await asyncio.sleep(0.02)
             await asyncio.sleep(0)
