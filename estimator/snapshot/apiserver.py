@@ -6,7 +6,7 @@ import asyncio
 import ssl
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -43,19 +43,24 @@ class Throttle:
 
     rate: float = 20.0
     burst: int = 30
+    clock: Callable[[], float] = time.monotonic
     _tokens: float = field(init=False)
-    _filled_at: float = field(default_factory=time.monotonic)
+    _filled_at: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self._tokens = float(self.burst)
+        self._tokens, self._filled_at = float(self.burst), self.clock()
+
+    def take(self) -> float:
+        """Seconds to wait before the next request; it is counted from now on."""
+        now = self.clock()
+        self._tokens = min(self.burst, self._tokens + (now - self._filled_at) * self.rate) - 1
+        self._filled_at = now
+        return max(0.0, -self._tokens / self.rate)
 
     async def wait(self) -> None:
-        now = time.monotonic()
-        self._tokens = min(self.burst, self._tokens + (now - self._filled_at) * self.rate)
-        self._filled_at = now
-        self._tokens -= 1
-        if self._tokens < 0:
-            await asyncio.sleep(-self._tokens / self.rate)
+        seconds = self.take()
+        if seconds:
+            await asyncio.sleep(seconds)
 
 
 class ApiServer:
