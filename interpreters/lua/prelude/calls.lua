@@ -2,7 +2,8 @@
 local P = ...
 local ffi = require("ffi")
 local type, error, pcall, xpcall, select, load, next, unpack = type, error, pcall, xpcall, select, load, next, unpack
-local sethook, setfenv, find, sub, concat, sort = debug.sethook, setfenv, string.find, string.sub, table.concat, table.sort
+local sethook, setfenv, concat, sort = debug.sethook, setfenv, table.concat, table.sort
+local find, sub, getinfo = string.find, string.sub, debug.getinfo
 
 -- Limits --------------------------------------------------------------------------------------------------------------
 ffi.cdef("typedef struct { long sec; long nsec; } interp_time; int clock_gettime(int, interp_time *);")
@@ -33,6 +34,27 @@ local function on_count()
     collectgarbage()
     watermark = collectgarbage("count") + memory / 4
   end
+end
+
+-- Coverage: the lines that ran, noted only for an engine that asks.
+local covered
+
+local function on_event(event, line)
+  if event ~= "line" then return on_count() end
+  if getinfo(2, "S").source == "=script" then covered[line] = true end
+end
+
+function P.cover() covered = {} end
+
+function P.covered()
+  local lines = {}
+  for line in next, covered do lines[#lines + 1] = line end
+  covered = {}
+  return concat(lines, " ")
+end
+
+local function watch()
+  if covered then sethook(on_event, "l", STEP) else sethook(on_count, "", STEP) end
 end
 
 local function relax()
@@ -132,6 +154,10 @@ end
 -- Failures: (false, printed, kind, words, detail, line, function, frames). -----------------------------------------------
 local function on_error(e)
   if P.is_own(e) then return e end
+  if type(e) == "string" and find(e, "stack overflow", 1, true) then
+    local info = getinfo(2, "Sl") -- there is no stack left for finding out more
+    return { message = e, line = info.short_src == "script" and info.currentline or nil }
+  end
   return P.blame(e, globals, main, source, entry)
 end
 
@@ -158,7 +184,7 @@ end
 function P.functions(id, most_seconds, most_memory, most_printed)
   begin(most_seconds, most_memory, most_printed)
   P.begin_decoding(0)
-  sethook(on_count, "", STEP)
+  watch()
   local ok, e = xpcall(run_chunk, on_error, id)
   if not ok then return failure("load", e) end
   relax()
@@ -194,7 +220,7 @@ function P.call(id, name, most_seconds, most_memory, most_depth, most_output, mo
     if not ok then return failure("arguments", value) end
     values[n] = value
   end
-  sethook(on_count, "", STEP)
+  watch()
   local ok, e = xpcall(run_chunk, on_error, id)
   if not ok then return failure("load", e) end
   local f = globals[name]

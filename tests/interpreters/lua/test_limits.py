@@ -100,6 +100,12 @@ def test_recursion_ends(body: str) -> None:
         assert error.limit in ("stack", "memory", "time")
 
 
+def test_an_overflow_names_the_line() -> None:
+    error = failure("local function g(n)\n  return 1 + g(n + 1)\nend\nfunction f() return g(1) end")
+    assert isinstance(error, LimitError)
+    assert (error.limit, error.line) == ("stack", 2)
+
+
 def nested(depth: int) -> bytes:
     return b'{"a":' * depth + b"1" + b"}" * depth
 
