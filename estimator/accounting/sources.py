@@ -43,12 +43,19 @@ class FileAllowances:
     _known: GivenAllowances = field(default_factory=GivenAllowances, init=False)
     _stamp: tuple[tuple[str, int, int], ...] | None = field(default=None, init=False)
     _looked: float = field(default=float("-inf"), init=False)
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def allowances(self, namespace: str) -> Sequence[Allowance]:
-        if time.monotonic() - self._looked >= self.seconds:
-            self._looked = time.monotonic()
-            await asyncio.to_thread(self._refresh)
+        if self._is_stale():
+            # Whoever comes while the files are being read waits: deciding by what was known before would let it pass.
+            async with self._reading:
+                if self._is_stale():
+                    await asyncio.to_thread(self._refresh)
+                    self._looked = time.monotonic()
         return await self._known.allowances(namespace)
+
+    def _is_stale(self) -> bool:
+        return time.monotonic() - self._looked >= self.seconds
 
     def _refresh(self) -> None:
         try:

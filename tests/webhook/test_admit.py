@@ -117,12 +117,12 @@ def test_of_two_that_fit_alone_but_not_together_one_passes_whichever_process_the
             client = Client(server.port, certs / "ca.crt")
             verdicts.append(decide(client, review(f"rival-{number}", "6"))["allowed"])
 
-        threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(64)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    assert sorted(verdicts) == [False] * 11 + [True]
+    assert sorted(verdicts) == [False] * 63 + [True]
 
 
 def test_readiness_tells_of_the_ledger_and_what_karmada_asks_is_booked(admitting: Client) -> None:
