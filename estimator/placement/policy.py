@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from interpreters.core.errors import InputError
 from interpreters.core.requirements import LabelSelector, NodeSelectorRequirement, Toleration, Wire
+
+Strategy = Literal["Duplicated", "Aggregated", "StaticWeight", "DynamicWeight"]
 
 
 class FieldSelector(Wire, frozen=True):
@@ -48,6 +50,18 @@ class SpreadConstraint(Wire, frozen=True):
     min_groups: int = 0
     max_groups: int = 0
 
+    @property
+    def field(self) -> str:
+        return self.spread_by_field or ("" if self.spread_by_label else "cluster")
+
+    @property
+    def least(self) -> int:
+        return max(self.min_groups, 1)
+
+    def most(self, there_are: int) -> int:
+        """How many groups to take of so many; without a maximum all of them."""
+        return min(self.max_groups, there_are) if self.max_groups else there_are
+
 
 class StaticWeight(Wire, frozen=True):
     target_cluster: ClusterAffinity = ClusterAffinity()
@@ -60,19 +74,35 @@ class WeightPreference(Wire, frozen=True):
 
 
 class ReplicaScheduling(Wire, frozen=True):
-    """How replicas are shared out. Karmada's default for workloads with replicas is Duplicated."""
+    """How replicas are shared out. Left out altogether they are duplicated, given without a type divided."""
 
     replica_scheduling_type: str = ""
     replica_division_preference: str = ""
     weight_preference: WeightPreference | None = None
 
     @property
+    def is_divided(self) -> bool:
+        return self.replica_scheduling_type != "Duplicated"
+
+    @property
+    def by_dynamic_weight(self) -> bool:
+        return bool(self.weight_preference and self.weight_preference.dynamic_weight)
+
+    @property
+    def strategy(self) -> Strategy:
+        """Divided without a preference is Weighted; Weighted without a dynamic weight goes by the static ones."""
+        if not self.is_divided:
+            return "Duplicated"
+        if self.replica_division_preference == "Aggregated":
+            return "Aggregated"
+        return "DynamicWeight" if self.by_dynamic_weight else "StaticWeight"
+
+    @property
     def follows_capacity(self) -> bool:
         """Divided by what the clusters have free: aggregated, or by dynamic weights."""
         if self.replica_scheduling_type != "Divided":
             return False
-        weights = self.weight_preference
-        return self.replica_division_preference == "Aggregated" or bool(weights and weights.dynamic_weight)
+        return self.replica_division_preference == "Aggregated" or self.by_dynamic_weight
 
 
 class GroupBy(Wire, frozen=True):
@@ -91,6 +121,29 @@ class Placement(Wire, frozen=True):
     spread_constraints: list[SpreadConstraint] = []
     replica_scheduling: ReplicaScheduling | None = None
     workload_affinity: WorkloadAffinity | None = None
+
+    @property
+    def strategy(self) -> Strategy:
+        return self.replica_scheduling.strategy if self.replica_scheduling else "Duplicated"
+
+    @property
+    def groups(self) -> list[ClusterAffinityTerm]:
+        """The scheduling groups in order; a policy without named ones is one group without a name."""
+        if self.cluster_affinities:
+            return self.cluster_affinities
+        only = self.cluster_affinity or ClusterAffinity()
+        fields = (only.label_selector, only.field_selector, only.cluster_names, only.exclude)
+        return [ClusterAffinityTerm(*fields)]
+
+    def spread_by(self, field: str) -> SpreadConstraint | None:
+        """The constraint by cluster, region, zone or provider; one by nothing is by cluster."""
+        return next((one for one in self.spread_constraints if one.field == field), None)
+
+    @property
+    def takes_one_cluster(self) -> bool:
+        """Spread by cluster with 1..1: what Karmada needs to see before it counts sets of components."""
+        one = self.spread_by("cluster")
+        return one is not None and one.least == 1 == one.max_groups
 
 
 class ClusterTaint(Wire, frozen=True):

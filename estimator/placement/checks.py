@@ -1,0 +1,193 @@
+"""What is wrong, doubtful or worth knowing about a policy: broken rules, groups without clusters, estimates ignored.
+
+An error is what Karmada refuses. A warning is what it accepts and will not do as meant. Information changes nothing: a
+cluster may well stand in several groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from estimator.placement.affinity import matches, selected
+from estimator.placement.decision import Decision, Demand
+from estimator.placement.filters import lists_apis
+from estimator.placement.policy import Cluster, Placement, read_placement
+from estimator.placement.spread import TOPOLOGY
+from estimator.placement.validation import violations
+from interpreters.core.errors import InputError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.requirements import LabelSelector, Wire
+
+POLICY_GROUP: Final = "policy.karmada.io"
+POLICY_KINDS: Final = ("PropagationPolicy", "ClusterPropagationPolicy")
+Level = Literal["error", "warning", "information"]
+
+_PLACEMENT: Final = "spec.placement"
+_SELECTORS: Final = "spec.resourceSelectors"
+
+# Kinds whose objects usually have several pod templates, by group.
+_SEVERAL_COMPONENTS: Final[dict[str, frozenset[str]]] = {
+    "argoproj.io": frozenset({"Workflow"}),
+    "batch.volcano.sh": frozenset({"Job"}),
+    "flink.apache.org": frozenset({"FlinkDeployment"}),
+    "jobset.x-k8s.io": frozenset({"JobSet"}),
+    "kubeflow.org": frozenset({"JAXJob", "MPIJob", "MXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob"}),
+    "leaderworkerset.x-k8s.io": frozenset({"LeaderWorkerSet"}),
+    "ray.io": frozenset({"RayCluster", "RayJob", "RayService"}),
+    "sparkoperator.k8s.io": frozenset({"ScheduledSparkApplication", "SparkApplication"}),
+    "trainer.kubeflow.org": frozenset({"TrainJob"}),
+}
+
+
+class PolicyFinding(Wire, frozen=True, omit_defaults=False):
+    """A remark on a policy and the field it is about."""
+
+    level: Level
+    rule: str
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+
+def is_policy(document: Mapping[str, Any]) -> bool:
+    api_version = str(document.get("apiVersion", ""))
+    return api_version.partition("/")[0] == POLICY_GROUP and document.get("kind") in POLICY_KINDS
+
+
+def selects(policy: Mapping[str, Any], workload: Mapping[str, Any]) -> bool:
+    """Whether the policy is about the workload: one of its resourceSelectors matches, and the namespace does."""
+    kind, metadata = GroupVersionKind.of(dict(workload)), workload.get("metadata") or {}
+    namespace = metadata.get("namespace") or "default"
+    home = (policy.get("metadata") or {}).get("namespace") or "default"
+    if policy.get("kind") == "PropagationPolicy" and namespace != home:
+        return False
+    for selector in (policy.get("spec") or {}).get("resourceSelectors") or ():
+        wanted = (selector.get("apiVersion"), selector.get("kind"))
+        if wanted != (kind.api_version, kind.kind) or selector.get("namespace", namespace) != namespace:
+            continue
+        if selector.get("name"):
+            if selector["name"] == metadata.get("name"):
+                return True
+        else:
+            labels = msgspec.convert(selector.get("labelSelector") or {}, LabelSelector)
+            if selected(metadata.get("labels") or {}, labels):
+                return True
+    return False
+
+
+def has_several_components(kind: GroupVersionKind) -> bool:
+    """Whether objects of a well-known kind usually have several pod templates."""
+    return kind.kind in _SEVERAL_COMPONENTS.get(kind.group, ())
+
+
+def check_policy(
+    policy: Mapping[str, Any],
+    clusters: Sequence[Cluster] | None = None,
+    *,
+    several: Callable[[GroupVersionKind], bool] = has_several_components,
+) -> list[PolicyFinding]:
+    """Everything worth saying about a policy; with clusters also about the groups they make."""
+    spec = policy.get("spec")
+    if not isinstance(spec, Mapping):
+        return [PolicyFinding("error", "placement", "spec", "expected an object with resourceSelectors and placement")]
+    try:
+        placement = read_placement(spec.get("placement") or {})
+        kinds = _selected_kinds(spec)
+    except InputError as error:
+        where, _, problem = str(error).partition(": ")
+        return [PolicyFinding("error", "placement", where, problem)]
+    broken = [PolicyFinding("error", "placement", one.field, one.detail) for one in violations(placement)]
+    findings = [*broken, *_component_findings(placement, kinds, several), *_topology_findings(placement)]
+    return findings if clusters is None else [*findings, *_group_findings(placement, clusters)]
+
+
+def doubts(placement: Placement, demand: Demand, clusters: Sequence[Cluster], decision: Decision) -> list[str]:
+    """What to know about a decision: where Karmada ignores the estimate, and what was assumed."""
+    found = []
+    if demand.is_whole:
+        found += [finding.message for finding in _for_components(placement, str(demand.kind))]
+    found += [finding.message for finding in _topology_findings(placement)]
+    if len(demand.components) == 1 and demand.replicas == 0:
+        found.append("it has no replicas: Karmada sends it to no cluster unless told to propagate empty workloads")
+    if demand.components and not demand.is_whole and placement.strategy == "Duplicated" and decision.winner:
+        found += [
+            f"Duplicated looks at no estimate: {one.cluster} has room for {one.available} of {one.replicas} replicas"
+            for one in decision.winner.clusters
+            if one.replicas is not None and one.available is not None and one.available < one.replicas
+        ]
+    silent = [cluster.name for cluster in clusters if not lists_apis(cluster)]
+    if silent:
+        some = ", ".join(silent[:3]) + (f" and {len(silent) - 3} more" if len(silent) > 3 else "")
+        found.append(f"{some}: no status.apiEnablements, so every API is taken to be enabled")
+    return found
+
+
+def _selected_kinds(spec: Mapping[str, Any]) -> list[tuple[str, GroupVersionKind]]:
+    selectors = spec.get("resourceSelectors") or []
+    if not isinstance(selectors, list):
+        raise InputError(f"{_SELECTORS}: expected a list")
+    found = []
+    for i, selector in enumerate(selectors):
+        if not isinstance(selector, Mapping):
+            raise InputError(f"{_SELECTORS}[{i}]: expected an object")
+        kind = GroupVersionKind.parse(str(selector.get("apiVersion", "")), str(selector.get("kind", "")))
+        found.append((f"{_SELECTORS}[{i}]", kind))
+    return found
+
+
+def _component_findings(
+    placement: Placement, kinds: Sequence[tuple[str, GroupVersionKind]], several: Callable[[GroupVersionKind], bool]
+) -> Iterator[PolicyFinding]:
+    selected = [str(kind) for _, kind in kinds if several(kind)]
+    if selected:
+        yield from _for_components(placement, ", ".join(dict.fromkeys(selected)))
+
+
+def _for_components(placement: Placement, what: str) -> Iterator[PolicyFinding]:
+    """What Karmada needs to see before it counts whole sets of several components."""
+    if not placement.takes_one_cluster or placement.strategy == "StaticWeight":
+        where, rule = f"{_PLACEMENT}.spreadConstraints", "multi-component-spread"
+        wish = "set spreadByField: cluster with minGroups: 1 and maxGroups: 1"
+        if placement.strategy == "StaticWeight":
+            where, wish = f"{_PLACEMENT}.replicaScheduling", "with static weights spread constraints do not count"
+        lack = "has several components and is not bound to one cluster: Karmada ignores the estimate and sends the "
+        yield PolicyFinding("warning", rule, where, f"{what} {lack}whole of it to every cluster selected; {wish}")
+    if placement.strategy == "Duplicated":
+        yield PolicyFinding(
+            "warning", "multi-component-divided", f"{_PLACEMENT}.replicaScheduling",
+            f"{what} has several components and replicaSchedulingType is Duplicated: Karmada asks for the estimate and "
+            "ignores it; set Divided with replicaDivisionPreference: Aggregated",
+        )  # fmt: skip
+
+
+def _topology_findings(placement: Placement) -> Iterator[PolicyFinding]:
+    for i, constraint in enumerate(placement.spread_constraints):
+        if constraint.spread_by_field in TOPOLOGY[1:]:
+            yield PolicyFinding(
+                "warning", "spread-not-done", f"{_PLACEMENT}.spreadConstraints[{i}].spreadByField",
+                f"Karmada does not spread by {constraint.spread_by_field}; it only leaves out clusters that have none",
+            )  # fmt: skip
+
+
+def _group_findings(placement: Placement, clusters: Sequence[Cluster]) -> Iterator[PolicyFinding]:
+    named = bool(placement.cluster_affinities)
+    standing: dict[str, list[str]] = {}
+    for i, group in enumerate(placement.groups):
+        members = [cluster.name for cluster in clusters if matches(cluster, group)]
+        for name in members:
+            standing.setdefault(name, []).append(group.affinity_name)
+        if not members:
+            where = f"{_PLACEMENT}.clusterAffinities[{i}]" if named else f"{_PLACEMENT}.clusterAffinity"
+            what = f"no cluster of {len(clusters)} matches group {group.affinity_name!r}" if named else (
+                f"no cluster of {len(clusters)} matches"
+            )  # fmt: skip
+            yield PolicyFinding("warning", "unreachable-group", where, what)
+    for name, groups in standing.items():
+        if len(groups) > 1:
+            where = f"{_PLACEMENT}.clusterAffinities"
+            yield PolicyFinding("information", "shared-cluster", where, f"{name} stands in {', '.join(groups)}")

@@ -1,0 +1,204 @@
+"""Trying scheduling groups in order: which one takes the workload, what its clusters get, and why not the others.
+
+The first group tried is the observed one (the first of all when nothing was observed, when the name is unknown, or when
+a reschedule was asked for). The first group that schedules wins. When all fail, the recorded name stays, the first
+failure is the one reported, and `spec.clusters` is emptied only if that failure was that no cluster fits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from estimator.model import NO_LIMIT, NO_OPINION
+from estimator.placement.affinity import mismatch
+from estimator.placement.assignment import Sharing, assign
+from estimator.placement.decision import (
+    Availability,
+    ClusterVerdict,
+    Decision,
+    Demand,
+    Estimating,
+    Failure,
+    GroupReport,
+    Reason,
+    Target,
+    Verdict,
+)
+from estimator.placement.division import Rounding
+from estimator.placement.filters import obstacle
+from estimator.placement.policy import Cluster, ClusterAffinityTerm, Placement
+from estimator.placement.spread import Candidate, choose
+
+_WORDS: Final = {
+    "clusterNames": "not among clusterNames", "labelSelector": "not selected by labels",
+    "fieldSelector": "not selected by fields", "exclude": "on the exclude list", "notReady": "not ready",
+    "taint": "with a taint that is not tolerated", "api": "without the API", "deleting": "being deleted",
+    "unavailable": "unavailable", "topology": "without the topology to spread by",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Everything a decision is made from. `estimate` is asked once for each cluster that could take the workload."""
+
+    placement: Placement
+    clusters: Sequence[Cluster]
+    demand: Demand
+    estimate: Estimating
+    rounding: Rounding = "largest-remainder"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What the binding says before: the group it was scheduled with, and the clusters that hold it.
+
+    A reschedule starts at the first group, and shares out replicas without regard to where they are.
+    """
+
+    affinity_name: str = ""
+    targets: Sequence[Target] = ()
+    reschedule: bool = False
+    unavailable: Collection[str] = ()
+    """Clusters that failed: what they held is gone, and they take nothing."""
+
+    held: dict[str, int | None] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        held = {one.name: one.replicas for one in self.targets if one.name not in self.unavailable}
+        object.__setattr__(self, "held", held)
+
+    def without(self, unavailable: Collection[str]) -> Past:
+        """The same after these clusters failed."""
+        return Past(self.affinity_name, self.targets, self.reschedule, unavailable)
+
+
+def decide(question: Question, past: Past | None = None) -> Decision:
+    """Where the workload goes."""
+    past = past or Past()
+    groups = question.placement.groups
+    names = [group.affinity_name for group in groups]
+    known = past.affinity_name in names and not past.reschedule
+    start = names.index(past.affinity_name) if known else 0
+    remembered = _remembering(question)
+    reports: list[GroupReport] = []
+    for position, group in enumerate(groups[start:], start):
+        report, targets = _try_group(group, position, remembered, past)
+        reports.append(report)
+        if report.failure is None:
+            untried = names[:start] + names[position + 1 :]
+            return Decision(True, past.affinity_name, group.affinity_name, targets, reports, untried)
+    first = reports[0].failure
+    empties = first is not None and first.reason is Reason.NO_CLUSTER_FIT
+    kept = [] if empties else [Target(name, replicas) for name, replicas in past.held.items()]
+    return Decision(False, past.affinity_name, past.affinity_name, kept, reports, names[:start], first)
+
+
+def fail_over(question: Question, before: Decision, unavailable: Collection[str]) -> Decision:
+    """The decision again after clusters failed that it had chosen: first in its own group, then in the next ones."""
+    past = Past(before.recorded_affinity_name, before.clusters, unavailable=unavailable)
+
+    def estimate(name: str) -> Availability | None:
+        # What the first decision placed is not in the pictures of the clusters yet, so it is taken off here.
+        found = question.estimate(name)
+        held = past.held.get(name) or 0
+        if found is None or found.count in (NO_LIMIT, NO_OPINION):
+            return found
+        return Availability(max(found.count - held, 0), found.bound_by)
+
+    return decide(replace(question, estimate=estimate), past)
+
+
+def _remembering(question: Question) -> Question:
+    """The same question, but a cluster that stands in several groups is estimated once."""
+    known: dict[str, Availability | None] = {}
+
+    def estimate(name: str) -> Availability | None:
+        if name not in known:
+            known[name] = question.estimate(name)
+        return known[name]
+
+    return replace(question, estimate=estimate)
+
+
+def _try_group(
+    group: ClusterAffinityTerm, position: int, question: Question, past: Past
+) -> tuple[GroupReport, list[Target]]:
+    verdicts: dict[str, ClusterVerdict] = {}
+    candidates: dict[str, Candidate] = {}
+    for found in _sorted_out(group, question, past):
+        if isinstance(found, Candidate):
+            candidates[found.name] = found
+            bound = question.estimate(found.name) if question.demand.components else None
+            verdicts[found.name] = ClusterVerdict(
+                found.name,
+                Verdict.PASSED_OVER,
+                available=found.available if question.demand.components else None,
+                bound_by=bound.bound_by if bound else "",
+                overflow=found.overflow,
+            )
+        else:
+            verdicts[found.cluster] = found
+    placed = _place(candidates, group, question, past) if candidates else _none_fits(verdicts)
+    if isinstance(placed, Failure):
+        return GroupReport(group.affinity_name, position, list(verdicts.values()), placed), []
+    targets = {target.name: target for target in placed}
+    clusters = [_chosen(verdict, targets[name]) if name in targets else verdict for name, verdict in verdicts.items()]
+    return GroupReport(group.affinity_name, position, clusters), placed
+
+
+def _sorted_out(group: ClusterAffinityTerm, question: Question, past: Past) -> Iterator[ClusterVerdict | Candidate]:
+    """Each cluster: excluded, filtered, or a candidate with what it has free."""
+    demand = question.demand
+    overflows = (group.overflow_affinities or []) if demand.components else []
+    for cluster in question.clusters:
+        excluded_by = mismatch(cluster, group)
+        overflow = 0
+        if excluded_by is not None:
+            overflow = next((n for n, one in enumerate(overflows, 1) if mismatch(cluster, one) is None), 0)
+            if not overflow:
+                yield ClusterVerdict(cluster.name, Verdict.EXCLUDED, excluded_by, _WORDS[excluded_by])
+                continue
+        is_target = cluster.name in past.held
+        found = obstacle(cluster, question.placement, demand.kind, is_target=is_target, unavailable=past.unavailable)
+        if found is not None:
+            yield ClusterVerdict(cluster.name, Verdict.FILTERED, *found, overflow=overflow)
+            continue
+        yield Candidate(cluster, _free(cluster.name, question), past.held.get(cluster.name) or 0, is_target, overflow)
+
+
+def _free(name: str, question: Question) -> int:
+    """What the estimate says; a cluster that nothing limits counts with what is wanted, as in Karmada."""
+    if not question.demand.components:
+        return 0
+    found = question.estimate(name)
+    if found is None or found.count in (NO_LIMIT, NO_OPINION):
+        return 1 if question.demand.is_whole else question.demand.replicas
+    return found.count
+
+
+def _place(
+    candidates: dict[str, Candidate], group: ClusterAffinityTerm, question: Question, past: Past
+) -> list[Target] | Failure:
+    chosen = choose(candidates.values(), question.placement, question.demand)
+    if isinstance(chosen, Failure):
+        return chosen
+    sharing = Sharing(question.placement, question.demand, question.rounding, past.reschedule)
+    return assign(chosen, sharing, in_tiers=group.overflow_affinities is not None)
+
+
+def _none_fits(verdicts: dict[str, ClusterVerdict]) -> Failure:
+    if not verdicts:
+        return Failure(Reason.NO_CLUSTER_FIT, "there are no clusters")
+    counts = Counter(_WORDS[verdict.by] for verdict in verdicts.values())
+    reasons = ", ".join(f"{count} {words}" for words, count in counts.items())
+    return Failure(Reason.NO_CLUSTER_FIT, f"0 of {len(verdicts)} clusters fit: {reasons}")
+
+
+def _chosen(verdict: ClusterVerdict, target: Target) -> ClusterVerdict:
+    return ClusterVerdict(
+        verdict.cluster, Verdict.CHOSEN, available=verdict.available, bound_by=verdict.bound_by,
+        replicas=target.replicas, overflow=verdict.overflow,
+    )  # fmt: skip
