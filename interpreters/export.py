@@ -75,6 +75,19 @@ def _test(case: Case) -> dict[str, Any]:
 
 
 def _output(operation: Operation, want: dict[str, Any]) -> dict[str, Any]:
-    if operation.answer is Answer.OBJECT:
-        return {_CHANGED_OBJECT[operation.arguments[1]]: want.get("object")}
-    return {_OUTPUT_OF_ANSWER[operation.answer][field]: value for field, value in want.items()}
+    if operation.answer is not Answer.OBJECT:
+        return {_OUTPUT_OF_ANSWER[operation.answer][field]: _kept(value) for field, value in want.items()}
+    return {
+        _CHANGED_OBJECT[argument]: _kept(want.get("object"), empty=argument is not Argument.STATUS)
+        for argument in operation.arguments[1:]
+    }
+
+
+def _kept(value: Any, *, empty: bool = False) -> Any:
+    """What of a value Karmada's Lua hands back: no nulls, and empty maps and lists from some operations only."""
+    if isinstance(value, list):
+        return [_kept(item, empty=empty) for item in value]
+    if not isinstance(value, dict):
+        return value
+    lost: list[Any] = [None] if empty else [None, {}, []]
+    return {key: _kept(item, empty=empty) for key, item in value.items() if item not in lost}
