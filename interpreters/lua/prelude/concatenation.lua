@@ -20,7 +20,9 @@ setmetatable(C, {
       pending = text_of(right)
       return C
     end
-    return text_of(left) .. pending
+    local behind = pending
+    pending = nil -- it may be large
+    return text_of(left) .. behind
   end,
 })
 P.concatenation = C

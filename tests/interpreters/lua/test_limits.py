@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from interpreters.core.engine import MIB, Limits
+from interpreters.core.engine import MIB, Limits, Script
 from interpreters.core.errors import LimitError
+from interpreters.lua.engine import LuaEngine
 from tests.interpreters.lua.scripts import failure, outcome, result
 
 SHORT = Limits(seconds=0.05, memory=8 * MIB, output=10_000, depth=20, input=5_000, printed=100)
@@ -74,6 +75,16 @@ def test_memory_runs_out(body: str) -> None:
     assert isinstance(error, LimitError)
     assert (error.limit, error.message) == ("memory", "stopped: it needs more than 8 MiB of memory")
     assert result("function f() return #('x'):rep(1000000) end") == 1000000
+
+
+def test_memory_is_given_back_after_it_ran_out() -> None:
+    engine = LuaEngine()
+    script = Script("s.lua", "lua", "function f() local s = 'a' while true do s = s .. s end end function g() end")
+    for _ in range(3):
+        with pytest.raises(LimitError):
+            engine.call(script, "f", [], Limits(seconds=5, memory=32 * MIB))
+    assert engine.call(script, "g", [], Limits(memory=MIB)).memory < MIB
+    assert engine._runtime._used() < 4 * MIB
 
 
 def test_garbage_does_not_count_as_memory() -> None:
