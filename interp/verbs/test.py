@@ -12,6 +12,9 @@ from interp import early
 from interp.output import format_option
 from interp.reports import REPORTS, Tested, Totals
 from interpreters.cases import Case, Result, Verdict
+from interpreters.core.coverage import Coverage
+from interpreters.core.engine import Limits
+from interpreters.coverage import COVERING_ENGINES, Watched, coverage_of, without_marks
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.suites import Suite, bundled_suites, find_suites, is_good, run_suite
 
@@ -24,6 +27,13 @@ from interpreters.suites import Suite, bundled_suites, find_suites, is_good, run
 @click.option("-j", "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Cases run at once.")
 @click.option("--update", is_flag=True, help="Write what the scripts answer into the cases that fail.")
 @click.option("--fuzz", is_flag=True, help="Take every optional field away in turn: no script may stumble over it.")
+@click.option(
+    "--coverage",
+    type=click.Choice(["table", "listing"]),
+    is_flag=False,
+    flag_value="table",
+    help="Which lines of the scripts ran: a table, or with =listing the scripts with each line marked.",
+)
 @format_option(*REPORTS)
 def command(
     paths: tuple[Path, ...],
@@ -33,6 +43,7 @@ def command(
     jobs: int,
     update: bool,
     fuzz: bool,
+    coverage: str | None,
     output: str,
 ) -> int:
     """Run the case tables below each PATH (here by default): `cases.yaml` beside an interpreter, and Karmada's
@@ -44,13 +55,18 @@ def command(
     interp test --bundled -j 2 -o junit > report.xml
     """
     tested: list[Tested] = []
-    with SandboxRunner(jobs, first=early.worker()) as runner:
+    covered: list[tuple[Suite, list[Watched]]] = []
+    with _sandbox(jobs, covering=coverage is not None) as runner:
         suites: list[Iterator[Suite]] = [bundled_suites(runner)] if bundled else []
         if paths or not bundled:
             suites.append(find_suites(runner, paths or [Path()]))
         for suite in (suite for found in suites for suite in found):
             running = _fuzzed(runner, suite, keyword) if fuzz else _results(runner, suite, keyword, jobs)
             results = list(_until_failure(running, exitfirst))
+            if coverage:
+                watched = [without_marks(result) for result in results]
+                results = [result for result, _ in watched]
+                covered.append((suite, watched))
             if update:
                 results = _updated(runner, suite, results)
             tested.append((suite, results))
@@ -62,9 +78,31 @@ def command(
         click.echo("\r\x1b[K", err=True, nl=False)
     for line in REPORTS[output](tested):
         click.echo(line)
+    if coverage:
+        _print_coverage(coverage_of(covered), listing=coverage == "listing", aside=output != "text")
     if keyword and not any(results for _, results in tested):
         raise click.UsageError(f"no case has {keyword!r} in its name or operation.")
     return 0 if Totals.of(tested).is_good else 1
+
+
+def _sandbox(jobs: int, *, covering: bool) -> SandboxRunner:
+    if covering:
+        return SandboxRunner(jobs, engines=COVERING_ENGINES, limits=Limits(seconds=10))
+    return SandboxRunner(jobs, first=early.worker())
+
+
+def _print_coverage(files: list[Coverage], *, listing: bool, aside: bool) -> None:
+    """`aside` keeps a report for machines clean."""
+    for file in files:
+        colour = "green" if file.percent >= 95 else "yellow"
+        share = click.style(f"{file.percent:5.1f} %", fg=colour)
+        missed = f"  not run: {file.missed_ranges}" if file.missed and not listing else ""
+        click.echo(f"{share}  {len(file.code):4} lines  {file.name}{missed}", err=aside)
+        for line in file.listing() if listing else ():
+            click.echo(click.style(line, fg="red") if line.startswith("-") else line, err=aside)
+    code, missed_lines = sum(len(file.code) for file in files), sum(len(file.missed) for file in files)
+    if code:
+        click.echo(f"{100 * (code - missed_lines) / code:5.1f} %  {code:4} lines  in all", err=aside)
 
 
 def _is_wanted(case: Case, keyword: str) -> bool:

@@ -45,10 +45,18 @@ def assemble(text: str, snippet: Callable[[str], str]) -> str:
     return "".join(parts)
 
 
+def positions(assembled: str) -> list[tuple[str | None, int]]:
+    """For each line of an assembled script: the snippet it comes from (None: the script itself), and its line there."""
+    found: list[tuple[str | None, int]] = []
+    snippet, start = None, 0
+    for number, line in enumerate(assembled.splitlines(), 1):
+        if mark := _MARK.match(line):
+            snippet, start = mark[1], number
+        found.append((snippet, number - start))
+    return found
+
+
 def position(assembled: str, line: int) -> tuple[str | None, int]:
     """Which snippet a line of an assembled script belongs to (None: the script itself), and its line in there."""
-    lines = assembled.splitlines()
-    for number in range(min(line, len(lines)), 0, -1):
-        if mark := _MARK.match(lines[number - 1]):
-            return mark[1], line - number
-    return None, line
+    every = positions(assembled)
+    return every[min(line, len(every)) - 1]

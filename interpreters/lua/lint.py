@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from interpreters.core.findings import Finding
+from interpreters.lua import bytecode
 
 LIBRARY: Final = frozenset(
     "_G _VERSION assert error getmetatable ipairs math next os pairs pcall print rawequal rawget rawset require select"
@@ -71,7 +71,7 @@ def global_uses(text: str) -> list[GlobalUse]:
     for token in tokens(text):
         by_line.setdefault(token.line, []).append(token)
     uses = []
-    for name, line, is_write in _bytecode_globals()(text):
+    for name, line, is_write in bytecode.global_accesses(text):
         column = next((token.column for token in by_line.get(line, ()) if token.text == name), 1)
         uses.append(GlobalUse(name, line, column, is_write))
     return uses
@@ -116,45 +116,3 @@ def not_portable(text: str) -> Iterator[Finding]:
 
 def _pairs(text: str) -> Iterator[tuple[Token, Token]]:
     return pairwise(tokens(text))
-
-
-@lru_cache(maxsize=1)
-def _bytecode_globals() -> Any:
-    """A Lua function that compiles a text, without running it, and lists its global reads and writes."""
-    from lupa.luajit21 import LuaRuntime
-
-    lua = LuaRuntime(register_eval=False, register_builtins=False, unpack_returned_tuples=True)
-    listing = lua.execute(_LISTING)
-    return lambda text: [(row[1], row[2], row[3]) for row in listing(text.encode()).values()]
-
-
-_LISTING: Final = """
-local util = require("jit.util")
-local function opcode(fn, pc) return util.funcbc(fn, pc) % 256 end
--- The numbers of the two instructions, learned from a text that has exactly these.
-local probe = loadstring("x = y")
-local READ, WRITE = opcode(probe, 1), opcode(probe, 2)
-local function walk(fn, out)
-  local pc = 1
-  local instruction = util.funcbc(fn, pc)
-  while instruction do
-    local code = instruction % 256
-    if code == READ or code == WRITE then
-      local name = util.funck(fn, -1 - math.floor(instruction / 65536))
-      out[#out + 1] = { name, util.funcinfo(fn, pc).currentline, code == WRITE }
-    end
-    pc = pc + 1
-    instruction = util.funcbc(fn, pc)
-  end
-  for n = -1, -1e9, -1 do
-    local constant = util.funck(fn, n)
-    if constant == nil then break end
-    if type(constant) == "proto" then walk(constant, out) end
-  end
-end
-return function(text)
-  local out = {}
-  walk(assert(loadstring(text, "=script", "t")), out)
-  return out
-end
-"""

@@ -35,7 +35,7 @@ _LOAD: Final = b"local name, source, pieces = ... assert(load(source, name, 't')
 class Runtime:
     """One Lua state and the prelude functions that the engine calls."""
 
-    __slots__ = ("_before", "_live", "_lua", "_used", "call", "compile", "forget", "functions")
+    __slots__ = ("_before", "_live", "_lua", "_used", "call", "compile", "cover", "covered", "forget", "functions")
 
     def __init__(self) -> None:
         self._lua = LuaRuntime(
@@ -53,6 +53,8 @@ class Runtime:
             self._lua.execute(_LOAD, f"=interp/{name}.lua".encode(), source, pieces)
         self.call: Callable[..., tuple[Any, ...]] = pieces[b"call"]
         self.compile: Callable[..., tuple[Any, ...]] = pieces[b"compile"]
+        self.cover: Callable[[], None] = pieces[b"cover"]
+        self.covered: Callable[[], bytes] = pieces[b"covered"]
         self.forget: Callable[[int], None] = pieces[b"forget"]
         self.functions: Callable[..., tuple[Any, ...]] = pieces[b"functions"]
         self._used: Callable[[], int] = self._lua.get_memory_used

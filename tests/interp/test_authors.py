@@ -108,6 +108,19 @@ def test_fuzz_takes_fields_away_until_a_script_stumbles(tree: Path) -> None:
     assert "attempt to index local 'spec' (a nil value)" in bad.out
 
 
+@pytest.mark.parametrize("language", ["lua", "starlark"])
+def test_coverage_names_the_lines_that_no_case_runs(language: str, tmp_path: Path) -> None:
+    interp("new", "example.io/v1/Thing", "--lang", language, cwd=tmp_path)
+    assert "100.0 %" in interp("test", "--coverage", cwd=tmp_path).out
+    partly = interp("test", "--coverage", "-k", "workers of", cwd=tmp_path)
+    (row,) = [row for row in partly.out.splitlines() if "interpreter." in row and "not run:" in row]
+    missed = row.rpartition("not run: ")[2]
+    listing = interp("test", "--coverage=listing", "-k", "workers of", cwd=tmp_path)
+    first = missed.partition(",")[0].partition("-")[0]
+    assert f"\n- {first:>4} | " in listing.out
+    assert "\x01" not in listing.out + listing.err
+
+
 def test_nothing_to_test_is_misuse(tmp_path: Path) -> None:
     ran = interp("test", cwd=tmp_path)
     assert (ran.code, "no script here" in ran.err) == (2, True)
