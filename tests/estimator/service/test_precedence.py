@@ -33,3 +33,6 @@ async def test_a_steady_stream_of_questions_does_not_starve_the_reading() -> Non
     with precedence.answering():
         async with asyncio.timeout(20):
             await precedence.give_way()
+        for _ in range(10):
+            async with asyncio.timeout(0):
+                await precedence.give_way()
