@@ -62,19 +62,9 @@ def _object(field: str, raw: Raw) -> bytes:
     return text
 
 
-_REVIEW = {
-    "type": "object",
-    "required": ["apiVersion", "kind"],
-    "properties": {
-        "apiVersion": {"type": "string", "const": "admission.k8s.io/v1"},
-        "kind": {"type": "string", "const": "AdmissionReview"},
-        "request": {"type": "object", "required": ["uid", "operation", "kind"]},
-        "response": {"type": "object", "required": ["uid", "allowed"]},
-    },
-}
 DESCRIPTION = openapi.operation(
     "Admit or deny a workload or a binding by its namespace's quotas.",
-    _REVIEW,
-    _REVIEW,
+    openapi.REVIEW,
+    openapi.REVIEW,
     _503="The ledger cannot be reached.",
 )

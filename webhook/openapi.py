@@ -62,6 +62,17 @@ _RESPONSE = {
         "dependencies": {"type": "array", "items": {"$ref": "#/components/schemas/Dependency"}},
     },
 }
+REVIEW = {
+    "type": "object",
+    "description": "An AdmissionReview of Kubernetes: `request` comes in, `response` goes out.",
+    "required": ["apiVersion", "kind"],
+    "properties": {
+        "apiVersion": {"type": "string", "const": "admission.k8s.io/v1"},
+        "kind": {"type": "string", "const": "AdmissionReview"},
+        "request": {"type": "object", "required": ["uid", "operation", "kind"]},
+        "response": {"type": "object", "required": ["uid", "allowed"]},
+    },
+}
 _ANSWERS = {  # what every endpoint with a body may answer besides its own
     "400": "The body cannot be read: not JSON, not UTF-8, not the expected envelope.",
     "403": "The caller's address is not allowed.",

@@ -23,6 +23,7 @@ from webhook.logs import LOGGER
 from webhook.service import Service
 from webhook.settings import Settings
 from webhook.tls import ReloadableTls
+from webhook.validate_policy import policy_routes
 from webhook.watching import Fingerprint, Watcher, fingerprint
 
 _OBSERVE_SECONDS = 1.0
@@ -115,7 +116,7 @@ async def private_routes(service: Service) -> AsyncIterator[list[Route]]:
     What is not configured is not imported: estimates bring numpy and the ledger a database, a second of start-up.
     """
     settings = service.settings
-    routes = inspection_routes(service)
+    routes = [*inspection_routes(service), *policy_routes(service)]
     async with AsyncExitStack() as stack:
         if settings.clusters:
             from webhook.clusters import following

@@ -81,8 +81,11 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     clusters: Annotated[
         list[str], Meta(description="Clusters for /estimate and /admit: NAME=FOLDER or NAME=KUBECONFIG[#CONTEXT].")
     ] = []
+    member_clusters: Annotated[
+        list[str], Meta(description="Files with Karmada's Cluster objects, for /validate-policy.")
+    ] = []
     quotas: Annotated[list[str], Meta(description="Files or folders with the quotas that /admit keeps.")] = []
-    kubeconfig: Annotated[str, Meta(description="Of the Karmada control plane, to read quotas from it instead.")] = ""
+    kubeconfig: Annotated[str, Meta(description="Of the Karmada API server, to read quotas and clusters.")] = ""
     ledger: Annotated[str, Meta(description="URL of the ledger: sqlite:///file or postgresql://user@host/name.")] = ""
     on_interpret: Annotated[
         OnInterpret, Meta(description="What the ledger does with what Karmada asks: off, record or warn.")

@@ -16,7 +16,7 @@ from interpreters.files import read_documents
 from webhook.settings import Settings, check, schema
 
 PREFIX = "INTERP_"
-PATH_KEYS = frozenset({"scripts", "quotas"})
+PATH_KEYS = frozenset({"scripts", "quotas", "memberClusters"})
 CONFIG_VARIABLE = PREFIX + "CONFIG"
 
 

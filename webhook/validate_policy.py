@@ -1,0 +1,42 @@
+"""POST /validate-policy: AdmissionReviews of propagation policies, refused for what Karmada would stumble over."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
+
+from webhook import openapi
+from webhook.endpoint import received
+from webhook.listener import Route
+from webhook.service import Service
+
+if TYPE_CHECKING:
+    from webhook.policies import PolicyJudge
+
+PATH = "/validate-policy"
+
+
+def policy_routes(service: Service) -> list[Route]:
+    judges: list[PolicyJudge] = []
+
+    async def answer(request: BaseRequest) -> Response:
+        body, _ = await received(request, service.settings)
+        if not judges:
+            # What the rules need takes a moment to import, and many servers are never asked.
+            module = await asyncio.to_thread(import_module, "webhook.policies")
+            judges.append(module.PolicyJudge(service.settings))
+        return Response(body=await judges[0].review(body), content_type="application/json")
+
+    return [Route("POST", PATH, answer, DESCRIPTION)]
+
+
+DESCRIPTION = openapi.operation(
+    "Admit or deny a PropagationPolicy or ClusterPropagationPolicy by the rules of its placement.",
+    openapi.REVIEW,
+    openapi.REVIEW,
+    _502="The Karmada API server cannot be asked for its clusters.",
+)
