@@ -49,7 +49,7 @@ def write_dump(path: Path, count: int) -> None:
     with path.open("w") as file:
         file.write('{\n    "apiVersion": "v1",\n    "items": [\n')
         for number in range(count):
-            text = template.replace("@name", f"job-{number}").replace("@namespace", f"team-{number % 200}")
+            text = template.replace("@namespace", f"team-{number % 200}").replace("@name", f"job-{number}")
             text = text.replace("@cpu", f"{number % 40 + 1}00m").replace("@cluster", f"member{number % 3}")
             file.write(text + (",\n" if number < count - 1 else "\n"))
         file.write('    ],\n    "kind": "List",\n    "metadata": {\n        "resourceVersion": ""\n    }\n}\n')

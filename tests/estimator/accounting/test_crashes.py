@@ -1,4 +1,4 @@
-"""kill -9 at any moment loses no acknowledged decision and leaves no half charge, on both databases.
+"""kill -9 at any moment loses no acknowledged decision, leaves no half charge, and several processes share one quota.
 
 The client keeps its own record of what it was told; afterwards the ledger must agree with it. What was asked and never
 answered may have happened or not, but wholly: a charge with its decision, or neither.
@@ -15,7 +15,9 @@ import time
 from pathlib import Path
 
 from estimator.accounting.amounts import texts
+from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger import Ledger
+from tests.estimator.accounting.samples import demand
 from tests.postgres import PostgresServer
 
 ROOT = Path(__file__).parents[3]
@@ -29,6 +31,7 @@ class Client:
         self.url = url
         self.asked: set[str] = set()
         self.answers: dict[str, str] = {}
+        self.listeners: dict[int, threading.Thread] = {}
 
     def start(self) -> subprocess.Popen[str]:
         server = subprocess.Popen(
@@ -37,8 +40,8 @@ class Client:
         )  # fmt: skip
         assert server.stdout is not None
         assert server.stdout.readline() == "ready\n"
-        self.listener = threading.Thread(target=self._listen, args=(server,), daemon=True)
-        self.listener.start()
+        self.listeners[server.pid] = threading.Thread(target=self._listen, args=(server,), daemon=True)
+        self.listeners[server.pid].start()
         return server
 
     def end(self, server: subprocess.Popen[str]) -> None:
@@ -46,7 +49,7 @@ class Client:
         assert server.stdin is not None
         server.stdin.close()
         assert server.wait(60) == 0
-        self.listener.join(60)
+        self.listeners[server.pid].join(60)
 
     def ask(self, server: subprocess.Popen[str], name: str) -> None:
         assert server.stdin is not None
@@ -85,6 +88,19 @@ async def compare(client: Client) -> None:
     assert charged <= client.asked
     assert stored == summed, "half a charge"
     assert texts(stored)["cpu"] == str(len(charged)) and len(charged) <= int(LIMIT)
+
+
+async def test_of_64_clients_of_four_processes_racing_for_the_last_cpu_exactly_one_gets_it(ledger_url: str) -> None:
+    async with Ledger(ledger_url) as ledger:
+        for number in range(int(LIMIT) - 1):
+            await ledger.see(WorkloadKey("", "Pod", "team-a", f"before-{number}"), demand(("main", 1, {"cpu": "1"})))
+    client = Client(ledger_url)
+    servers = [client.start() for _ in range(4)]
+    for number in range(64):
+        client.ask(servers[number % 4], f"racer-{number}")
+    for server in servers:
+        client.end(server)
+    assert sorted(client.answers.values()) == ["+", *["-"] * 63]
 
 
 async def test_killing_the_server_in_a_loop_loses_nothing(ledger_url: str) -> None:
