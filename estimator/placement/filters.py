@@ -71,10 +71,11 @@ def _tainted(cluster: Cluster, placement: Placement) -> Obstacle | None:
 def _without_api(cluster: Cluster, kind: GroupVersionKind) -> Obstacle | None:
     if not lists_apis(cluster):
         return None
+    group_version = kind.api_version
     for enabled in cluster.status.api_enablements or ():
-        if enabled.group_version == kind.api_version and any(one.kind == kind.kind for one in enabled.resources):
+        if enabled.group_version == group_version and any(one.kind == kind.kind for one in enabled.resources):
             return None
-    return "api", f"{kind.api_version} {kind.kind} is not enabled"
+    return "api", f"{kind} is not enabled"
 
 
 def _missing_topology(cluster: Cluster, placement: Placement) -> str | None:

@@ -28,7 +28,7 @@ from estimator.placement.decision import (
     Verdict,
 )
 from estimator.placement.division import Rounding
-from estimator.placement.filters import obstacle
+from estimator.placement.filters import Obstacle, obstacle
 from estimator.placement.policy import Cluster, ClusterAffinityTerm, Placement
 from estimator.placement.spread import Candidate, choose
 
@@ -82,10 +82,10 @@ def decide(question: Question, past: Past | None = None) -> Decision:
     names = [group.affinity_name for group in groups]
     known = past.affinity_name in names and not past.reschedule
     start = names.index(past.affinity_name) if known else 0
-    remembered = _remembering(question)
+    asked = _Asked(question, past)
     reports: list[GroupReport] = []
     for position, group in enumerate(groups[start:], start):
-        report, targets = _try_group(group, position, remembered, past)
+        report, targets = _try_group(group, position, asked)
         reports.append(report)
         if report.failure is None:
             untried = names[:start] + names[position + 1 :]
@@ -111,37 +111,54 @@ def fail_over(question: Question, before: Decision, unavailable: Collection[str]
     return decide(replace(question, estimate=estimate), past)
 
 
-def _remembering(question: Question) -> Question:
-    """The same question, but a cluster that stands in several groups is estimated once."""
-    known: dict[str, Availability | None] = {}
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question under way. A cluster that stands in several groups is looked at once."""
 
-    def estimate(name: str) -> Availability | None:
-        if name not in known:
-            known[name] = question.estimate(name)
-        return known[name]
+    question: Question
+    past: Past
+    _obstacles: dict[str, Obstacle | None] = field(default_factory=dict)
+    _estimates: dict[str, Availability | None] = field(default_factory=dict)
 
-    return replace(question, estimate=estimate)
+    def obstacle(self, cluster: Cluster) -> Obstacle | None:
+        name = cluster.name
+        if name not in self._obstacles:
+            self._obstacles[name] = obstacle(
+                cluster, self.question.placement, self.question.demand.kind,
+                is_target=name in self.past.held, unavailable=self.past.unavailable,
+            )  # fmt: skip
+        return self._obstacles[name]
+
+    def estimate(self, name: str) -> Availability | None:
+        """None also for an object without pods, which takes no room."""
+        if name not in self._estimates:
+            self._estimates[name] = self.question.estimate(name) if self.question.demand.components else None
+        return self._estimates[name]
+
+    def free(self, name: str) -> int:
+        """What the estimate says; a cluster that nothing limits counts with what is wanted, as in Karmada."""
+        found = self.estimate(name)
+        if found is None or found.count in (NO_LIMIT, NO_OPINION):
+            return int(self.question.demand.is_whole) or self.question.demand.replicas
+        return found.count
 
 
-def _try_group(
-    group: ClusterAffinityTerm, position: int, question: Question, past: Past
-) -> tuple[GroupReport, list[Target]]:
+def _try_group(group: ClusterAffinityTerm, position: int, asked: _Asked) -> tuple[GroupReport, list[Target]]:
     verdicts: dict[str, ClusterVerdict] = {}
-    candidates: dict[str, Candidate] = {}
-    for found in _sorted_out(group, question, past):
-        if isinstance(found, Candidate):
-            candidates[found.name] = found
-            bound = question.estimate(found.name) if question.demand.components else None
-            verdicts[found.name] = ClusterVerdict(
-                found.name,
-                Verdict.PASSED_OVER,
-                available=found.available if question.demand.components else None,
-                bound_by=bound.bound_by if bound else "",
-                overflow=found.overflow,
-            )
-        else:
-            verdicts[found.cluster] = found
-    placed = _place(candidates, group, question, past) if candidates else _none_fits(verdicts)
+    candidates: list[Candidate] = []
+    has_pods = bool(asked.question.demand.components)
+    for name, found in _sorted_out(group, asked):
+        if isinstance(found, ClusterVerdict):
+            verdicts[name] = found
+            continue
+        candidates.append(found)
+        bound = asked.estimate(name)
+        available = found.available if has_pods else None
+        because = bound.bound_by if bound else ""
+        verdicts[name] = ClusterVerdict(
+            name, Verdict.PASSED_OVER, available=available, bound_by=because, overflow=found.overflow
+        )
+    placed = _place(candidates, group, asked) if candidates else _none_fits(verdicts)
     if isinstance(placed, Failure):
         return GroupReport(group.affinity_name, position, list(verdicts.values()), placed), []
     targets = {target.name: target for target in placed}
@@ -149,43 +166,32 @@ def _try_group(
     return GroupReport(group.affinity_name, position, clusters), placed
 
 
-def _sorted_out(group: ClusterAffinityTerm, question: Question, past: Past) -> Iterator[ClusterVerdict | Candidate]:
+def _sorted_out(group: ClusterAffinityTerm, asked: _Asked) -> Iterator[tuple[str, ClusterVerdict | Candidate]]:
     """Each cluster: excluded, filtered, or a candidate with what it has free."""
-    demand = question.demand
-    overflows = (group.overflow_affinities or []) if demand.components else []
-    for cluster in question.clusters:
+    overflows = (group.overflow_affinities or []) if asked.question.demand.components else []
+    held = asked.past.held
+    for cluster in asked.question.clusters:
+        name = cluster.name
         excluded_by = mismatch(cluster, group)
         overflow = 0
         if excluded_by is not None:
             overflow = next((n for n, one in enumerate(overflows, 1) if mismatch(cluster, one) is None), 0)
             if not overflow:
-                yield ClusterVerdict(cluster.name, Verdict.EXCLUDED, excluded_by, _WORDS[excluded_by])
+                yield name, ClusterVerdict(name, Verdict.EXCLUDED, excluded_by, _WORDS[excluded_by])
                 continue
-        is_target = cluster.name in past.held
-        found = obstacle(cluster, question.placement, demand.kind, is_target=is_target, unavailable=past.unavailable)
+        found = asked.obstacle(cluster)
         if found is not None:
-            yield ClusterVerdict(cluster.name, Verdict.FILTERED, *found, overflow=overflow)
-            continue
-        yield Candidate(cluster, _free(cluster.name, question), past.held.get(cluster.name) or 0, is_target, overflow)
+            yield name, ClusterVerdict(name, Verdict.FILTERED, *found, overflow=overflow)
+        else:
+            yield name, Candidate(cluster, asked.free(name), held.get(name) or 0, name in held, overflow)
 
 
-def _free(name: str, question: Question) -> int:
-    """What the estimate says; a cluster that nothing limits counts with what is wanted, as in Karmada."""
-    if not question.demand.components:
-        return 0
-    found = question.estimate(name)
-    if found is None or found.count in (NO_LIMIT, NO_OPINION):
-        return 1 if question.demand.is_whole else question.demand.replicas
-    return found.count
-
-
-def _place(
-    candidates: dict[str, Candidate], group: ClusterAffinityTerm, question: Question, past: Past
-) -> list[Target] | Failure:
-    chosen = choose(candidates.values(), question.placement, question.demand)
+def _place(candidates: Sequence[Candidate], group: ClusterAffinityTerm, asked: _Asked) -> list[Target] | Failure:
+    question = asked.question
+    chosen = choose(candidates, question.placement, question.demand)
     if isinstance(chosen, Failure):
         return chosen
-    sharing = Sharing(question.placement, question.demand, question.rounding, past.reschedule)
+    sharing = Sharing(question.placement, question.demand, question.rounding, asked.past.reschedule)
     return assign(chosen, sharing, in_tiers=group.overflow_affinities is not None)
 
 

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
               help="The PropagationPolicy or ClusterPropagationPolicy.")  # fmt: skip
 @click.option("--clusters", "cluster_files", required=True, multiple=True, metavar="F",
               help="The member clusters, as `kubectl get clusters -o json` prints them.")  # fmt: skip
-@click.option("--nodes", type=click.Path(exists=True, path_type=Path), metavar="DIR",
-              help="A file or folder for each cluster with its nodes, pods and quotas, for accurate estimates.")  # fmt: skip
+@click.option(
+    "--nodes", type=click.Path(exists=True, path_type=Path), metavar="DIR",
+    help="A file or folder for each cluster with its nodes, pods and quotas, for accurate estimates.",
+)  # fmt: skip
 @click.option("--binding", "binding_file", metavar="F",
               help="The ResourceBinding as it is now: where the workload runs, and its observed affinity.")  # fmt: skip
 @click.option("--observed-affinity", metavar="NAME", help="The group it was scheduled with; the search starts there.")
