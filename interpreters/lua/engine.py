@@ -109,6 +109,6 @@ class LuaEngine:
             answer = (False, b"", b"limit", b"memory")
         if not answer[0]:
             if answer[2:4] == (b"limit", b"memory"):
-                self._runtime.begin_call(limits.memory, garbage=0)  # give it back now rather than with some later call
+                self._runtime.recover()
             raise failure_of(script, name, answer, limits)
         return answer

@@ -65,10 +65,22 @@ class Runtime:
         """Allow `memory` bytes more than are in use; clear first what earlier calls left, if it is above `garbage`."""
         used = self._used()
         if used > self._live + garbage:
+            self._lua.set_max_memory(0)  # collecting needs a little room, and without it the process would end
             self._lua.gccollect()
             used = self._live = self._used()
         self._before = used
         self._lua.set_max_memory(used + memory, total=True)
+
+    def recover(self) -> None:
+        """Give back what a call took that ran out of memory. Buffers of the state only halve with every collection."""
+        self._lua.set_max_memory(0)
+        used = self._used()
+        while True:
+            self._lua.gccollect()
+            self._live = self._used()
+            if self._live > used * 0.9:
+                return
+            used = self._live
 
     def memory_of_call(self) -> int:
         """Bytes by which the call has grown the state, as far as they are not collected yet."""
