@@ -72,6 +72,21 @@ def test_standard_input_and_json_make_a_pipe(place: Path) -> None:
     jsonschema.validate(json.loads(ran.out), json.loads(schema.read_text()))
 
 
+def test_without_an_operation_json_has_a_field_for_each(place: Path) -> None:
+    from referencing import Registry, Resource
+
+    folder = Path(__file__).parent.parent.parent / "docs" / "schemas"
+    schemas = {path.name: json.loads(path.read_text()) for path in folder.glob("r*.json")}
+    registry: Registry = Registry().with_resources((name, Resource.from_contents(one)) for name, one in schemas.items())
+    (place / "s.lua").write_text(SCRIPT.replace("return obj.status.ready", "return nil"))
+    ran = interp("run", "o.yaml", "-s", "s.lua", "--replicas", "3", "-o", "json", cwd=place)
+    assert ran.code == 1
+    answer = json.loads(ran.out)
+    assert list(answer) == ["InterpretReplica", "ReviseReplica", "InterpretHealth"]
+    assert "expected true or false" in answer["InterpretHealth"]["error"]["message"]
+    jsonschema.Draft202012Validator(schemas["run-output.json"], registry=registry).validate(answer)
+
+
 def test_several_documents_are_a_list_in_json_and_documents_in_yaml(place: Path) -> None:
     as_json = interp("run", "GetReplicas", "two.yaml", "-s", "s.lua", "-o", "json", cwd=place)
     as_yaml = interp("run", "GetReplicas", "two.yaml", "-s", "s.lua", "-o", "yaml", cwd=place)
