@@ -104,10 +104,11 @@ def test_two_workers_give_the_same_bytes() -> None:
 
 
 def paths_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a tree, but for what says which kind it is, and free-form settings."""
+    """Every place in a tree, but for what says which kind it is, free-form settings, and affinities, whose fields the
+    API server requires."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in inner:
-        if key not in ("apiVersion", "kind", "flinkConfiguration"):
+        if key not in ("apiVersion", "kind", "flinkConfiguration", "affinity"):
             yield (*path, key)
             yield from paths_of(item, (*path, key))
 
