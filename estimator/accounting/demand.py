@@ -43,19 +43,11 @@ class Part(Lean, frozen=True, gc=False):
         return self.replica_requirements.priority_class_name if self.replica_requirements else ""
 
 
-class PartTarget(Lean, frozen=True, gc=False):
-    """How many replicas of one component a cluster got."""
-
-    name: str
-    replicas: int = 0
-
-
 class Target(Lean, frozen=True, gc=False):
     """A cluster the workload was scheduled to."""
 
     name: str
     replicas: int = 0
-    components: list[PartTarget] = []
 
 
 class Demand(Lean, frozen=True, gc=False):
@@ -87,7 +79,6 @@ class ResourceReference(Lean, frozen=True, gc=False):
     kind: str = ""
     namespace: str = ""
     name: str = ""
-    uid: str = ""
 
 
 class SpreadConstraint(Lean, frozen=True, gc=False):
@@ -119,7 +110,6 @@ class BindingSpec(Demand, frozen=True, gc=False):
 class Metadata(Lean, frozen=True, gc=False):
     name: str = ""
     namespace: str = ""
-    uid: str = ""
 
 
 class Binding(Lean, frozen=True, gc=False):

@@ -72,8 +72,8 @@ class Findings:
     counts: dict[str, int] = field(default_factory=dict)
     _kept: dict[str, list[_Reversed]] = field(default_factory=dict)
 
-    def add(self, found: Finding, times: int = 1) -> None:
-        self.counts[found.code] = self.counts.get(found.code, 0) + times
+    def add(self, found: Finding) -> None:
+        self.counts[found.code] = self.counts.get(found.code, 0) + 1
         self._keep(found)
 
     def merge(self, other: Findings) -> None:

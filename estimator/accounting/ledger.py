@@ -257,10 +257,6 @@ class Page:
         if amounts := [row for charge in live for row in amount_rows(charge)]:
             await self.connection.execute(sa.insert(charge_amounts), amounts)
 
-    async def forget(self, workload: WorkloadKey) -> None:
-        """The workload is gone."""
-        await self.save(Charge(workload))
-
     async def record(self, *made: Decision) -> None:
         """Write decisions down. The same request again replaces its line."""
         statement = self.ledger.database.insert(decisions)

@@ -26,11 +26,6 @@ class Share(NamedTuple):
     amounts: Amounts
 
 
-def times_placed(demand: Demand) -> int:
-    """How often the whole set runs: once per target cluster."""
-    return len(demand.targets)
-
-
 def shares(demand: Demand, *, unscheduled_sets: int = 0) -> Iterator[Share]:
     """Each component with what it uses over all clusters. `unscheduled_sets` counts while no cluster is named."""
     targets = demand.targets
@@ -52,10 +47,6 @@ def usage(demand: Demand, *, unscheduled_sets: int = 0) -> Amounts:
     for share in shares(demand, unscheduled_sets=unscheduled_sets):
         add(total, share.amounts)
     return without_zeros(total)
-
-
-def pods_of(demand: Demand, *, unscheduled_sets: int = 0) -> int:
-    return sum(share.pods for share in shares(demand, unscheduled_sets=unscheduled_sets))
 
 
 def counted_usage(demand: Demand, *, unscheduled_sets: int = 0) -> Amounts:
