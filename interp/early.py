@@ -19,4 +19,3 @@ def start() -> None:
 def worker() -> process.WorkerProcess | None:
     """The worker started early, once."""
     return _started.pop() if _started else None
-
