@@ -14,7 +14,7 @@ from estimator.model import NO_LIMIT, NO_OPINION, Code, Estimate
 from estimator.service.clusters import find_clusters
 from estimator.service.precedence import Precedence
 from estimator.service.settings import Settings as EstimatorSettings
-from estimator.snapshot.cluster import Cluster
+from estimator.snapshot.cluster import Cluster, follow
 from estimator.state import ClusterState
 from interpreters.core.errors import RequestError
 from interpreters.core.requirements import Component, Wire
@@ -86,7 +86,7 @@ class Clusters:
 async def following(sources: Sequence[str]) -> AsyncIterator[Clusters]:
     """The clusters of the settings, kept up to date for as long as the block lasts."""
     known = find_clusters(EstimatorSettings(clusters=sources), Precedence())
-    tasks = [asyncio.create_task(cluster.run()) for cluster in known.values()]
+    tasks = [asyncio.create_task(follow(cluster)) for cluster in known.values()]
     try:
         yield Clusters(known)
     finally:
