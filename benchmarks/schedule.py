@@ -35,7 +35,7 @@ def run() -> Iterable[Row]:
     web, flink = [Component("main", 5000, NEEDS)], [Component("a", 1, NEEDS), Component("b", 10, NEEDS)]
     yield f"{size}, all groups fail, replicas", _decision(full, _placement(), web, False), "ms", 1000
     yield f"{size}, all groups fail, sets", _decision(tight, _placement(ONE), flink, False), "ms", 1000
-    yield f"{size}, all groups fail, sets, 27 model nodes each", _decision(modelled, _placement(ONE), flink, False), "ms", 1000
+    yield f"{size}, the same with 27 model nodes each", _decision(modelled, _placement(ONE), flink, False), "ms", 1000
     yield f"{CLUSTERS} clusters, the first group wins", _decision(roomy, _placement(), web, True), "ms", 1000
     yield f"{CLUSTERS} clusters, 50 in 10 of 40 regions", _decision(roomy, _placement(REGIONS), web, True), "ms", 1000
 

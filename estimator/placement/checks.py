@@ -122,8 +122,7 @@ def doubts(placement: Placement, demand: Demand, clusters: Sequence[Cluster], de
         ]
     silent = [cluster.name for cluster in clusters if not lists_apis(cluster)]
     if silent:
-        some = ", ".join(silent[:3]) + (f" and {len(silent) - 3} more" if len(silent) > 3 else "")
-        found.append(f"{some}: no status.apiEnablements, so every API is taken to be enabled")
+        found.append(f"{_some(silent)}: no status.apiEnablements, so every API is taken to be enabled")
     return found
 
 
@@ -187,7 +186,14 @@ def _group_findings(placement: Placement, clusters: Sequence[Cluster]) -> Iterat
                 f"no cluster of {len(clusters)} matches"
             )  # fmt: skip
             yield PolicyFinding("warning", "unreachable-group", where, what)
+    together: dict[tuple[str, ...], list[str]] = {}
     for name, groups in standing.items():
+        together.setdefault(tuple(groups), []).append(name)
+    for groups, names in together.items():
         if len(groups) > 1:
-            where = f"{_PLACEMENT}.clusterAffinities"
-            yield PolicyFinding("information", "shared-cluster", where, f"{name} stands in {', '.join(groups)}")
+            what = f"{_some(names)} stand{'s' if len(names) == 1 else ''} in several groups: {', '.join(groups)}"
+            yield PolicyFinding("information", "shared-cluster", f"{_PLACEMENT}.clusterAffinities", what)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

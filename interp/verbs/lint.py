@@ -1,4 +1,4 @@
-"""`interp lint`: find mistakes in scripts before they run."""
+"""`interp lint`: find mistakes in scripts before they run, and in policies before Karmada follows them."""
 
 from __future__ import annotations
 
@@ -22,18 +22,26 @@ from interpreters.scan import Broken, Found, Origin, scan, scan_place
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="[PATH]...")
 @click.option("--bundled", is_flag=True, help="Lint the bundled scripts.")
 @click.option("--portable", is_flag=True, help="Also what works here but is refused by Karmada's own Lua.")
+@click.option("--clusters", multiple=True, metavar="F", help="Policies: the member clusters their groups are made of.")
 @format_option("text", "json", "github", "sarif")
-def command(paths: tuple[Path, ...], bundled: bool, portable: bool, output: str) -> int:
+def command(paths: tuple[Path, ...], bundled: bool, portable: bool, clusters: tuple[str, ...], output: str) -> int:
     """Look for mistakes in the scripts at or below each PATH (here by default): syntax, misnamed functions, unknown
     globals, missing cases, replies that look wrong. One line each: `file:line:column: rule: message`.
+
+    A file with PropagationPolicies or ClusterPropagationPolicies is checked too: rules of placement, groups that no
+    cluster matches (with --clusters), kinds with several components whose estimate Karmada would ignore.
     """
+    from interp.policies import holds_policies, lint_policies, read_clusters
+
+    about_policies = [path for path in paths if holds_policies(path)]
+    policies = [lint_policies(path, read_clusters(clusters)) for path in about_policies]
     found: list[Found] = [entry for entry in scan() if bundled]
-    for path in paths or (() if bundled else (Path(),)):
+    for path in [path for path in paths if path not in about_policies] if paths else () if bundled else (Path(),):
         below = scan_place(path, Origin.FOLDER)
         if not below:
             raise click.UsageError(f"{path}: no script here.")
         found += below
-    remarks: list[Remark] = []
+    remarks: list[Remark] = [remark for linted in policies for remark in linted.remarks]
     with SandboxRunner(first=early.worker()) as runner:
         for entry in found:
             if isinstance(entry, Broken):
@@ -43,7 +51,12 @@ def command(paths: tuple[Path, ...], bundled: bool, portable: bool, output: str)
     for line in _REPORTS[output](remarks):
         click.echo(line)
     if output == "text":
-        summary = f"{len(found)} scripts, {len(remarks)} findings"
+        for note in (note for linted in policies for note in linted.notes):
+            click.echo(f"note: {note}", err=True)
+        checked = sum(linted.count for linted in policies)
+        what = [f"{len(found)} scripts"] if found or not checked else []
+        what += [f"{checked} policies"] if checked else []
+        summary = ", ".join([*what, f"{len(remarks)} findings"])
         click.echo(click.style(summary, fg="red" if remarks else "green", bold=True), err=True)
     return 1 if remarks else 0
 
