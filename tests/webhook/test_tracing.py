@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -14,6 +17,12 @@ from webhook.tracing import Tracing
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 REQUEST = Request(BY_NAME["Retain"], GroupVersionKind("stage.example.org", "v1", "Act"), b"{}", uid="u-1")
+
+
+def test_without_anybody_who_collects_them_there_are_no_spans() -> None:
+    code = "from webhook.tracing import Tracing; print(Tracing('auto').enabled)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_a_span_continues_the_callers_trace_and_names_operation_kind_and_uid() -> None:
