@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from estimator.accounting.allowances import FEDERATED, Allowance, Key, read_key
 from estimator.accounting.amounts import Amounts, quantity, texts, total_of, without_zeros
@@ -96,8 +98,9 @@ def build_report(
     tally: Tally, allowances: Iterable[Allowance], *, what_if: Binding | None = None, near: float = NEAR
 ) -> AuditReport:
     """Compare what was counted with the quotas. `what_if` is counted first, as if it ran already."""
-    adds = None
+    adds, actual = None, tally.namespaces
     if what_if is not None:
+        actual = copy.deepcopy(tally.namespaces)
         tally.add(what_if)
         added = counted_usage(what_if.spec)
         adds = WhatIf(str(what_if.workload), len(what_if.spec.targets), texts(added))
@@ -107,7 +110,14 @@ def build_report(
     for allowance in allowances:
         by_namespace.setdefault(allowance.namespace, []).append(allowance)
     namespaces = [
-        _namespace(name, tally.namespaces.get(name) or NamespaceTally(), by_namespace.get(name, []), findings, near)
+        _namespace(
+            name,
+            tally.namespaces.get(name) or NamespaceTally(),
+            actual.get(name) or NamespaceTally(),
+            by_namespace.get(name, []),
+            findings,
+            near,
+        )
         for name in sorted({*tally.namespaces, *by_namespace})
     ]
     return AuditReport(
@@ -121,13 +131,18 @@ def build_report(
 
 
 def _namespace(
-    name: str, page: NamespaceTally, allowances: Sequence[Allowance], findings: Findings, near: float
+    name: str,
+    page: NamespaceTally,
+    actual: NamespaceTally,
+    allowances: Sequence[Allowance],
+    findings: Findings,
+    near: float,
 ) -> NamespaceReport:
     used = without_zeros(page.used)
     legacy = without_zeros(page.legacy)
     quotas = []
     for allowance in allowances:
-        quotas += _quotas(allowance, page, findings, near)
+        quotas += _quotas(allowance, page, actual, findings, near)
     return NamespaceReport(
         namespace=name,
         bindings=page.bindings,
@@ -142,14 +157,25 @@ def _namespace(
     )
 
 
-def _quotas(allowance: Allowance, page: NamespaceTally, findings: Findings, near: float) -> list[QuotaReport]:
+def _quotas(
+    allowance: Allowance, page: NamespaceTally, actual: NamespaceTally, findings: Findings, near: float
+) -> list[QuotaReport]:
+    """The quota and its parts per cluster. What a status reports is compared with `actual`, without any what-if."""
     overall = _QuotaReader(allowance, "", findings, near)
-    reports = [overall.read(allowance.limits, _counted(allowance, page), allowance.reported, page.legacy)]
+    used, really = _counted(allowance, page), _counted(allowance, actual)
+    reports = [overall.read(allowance.limits, used, _Reported(allowance.reported, really), page.legacy)]
     for cluster, limits in sorted(allowance.assignments.items()):
         reader = _QuotaReader(allowance, cluster, findings, near)
-        reported = allowance.reported_by_cluster.get(cluster)
+        reported = _Reported(allowance.reported_by_cluster.get(cluster), actual.by_cluster.get(cluster, {}))
         reports.append(reader.read(limits, page.by_cluster.get(cluster, {}), reported, {}))
     return reports
+
+
+class _Reported(NamedTuple):
+    """What the status says is used, and what really is."""
+
+    said: Amounts | None
+    really: Amounts | None
 
 
 def _counted(allowance: Allowance, page: NamespaceTally) -> Amounts | None:
@@ -168,13 +194,13 @@ class _QuotaReader:
         self.allowance, self.cluster, self.findings, self.near = allowance, cluster, findings, near
         self.title = f"{allowance} in cluster {cluster}" if cluster else str(allowance)
 
-    def read(self, limits: Amounts, used: Amounts | None, reported: Amounts | None, legacy: Amounts) -> QuotaReport:
+    def read(self, limits: Amounts, used: Amounts | None, reported: _Reported, legacy: Amounts) -> QuotaReport:
         lines = [self._line(read_key(key), limits[key], used, reported, legacy) for key in sorted(limits)]
         about = self.allowance
         return QuotaReport(about.kind, about.namespace, about.name, self.cluster, lines)
 
-    def _line(self, key: Key, limit: int, used: Amounts | None, reported: Amounts | None, legacy: Amounts) -> Line:
-        said = reported.get(key.text) if reported is not None else None
+    def _line(self, key: Key, limit: int, used: Amounts | None, reported: _Reported, legacy: Amounts) -> Line:
+        said = reported.said.get(key.text) if reported.said is not None else None
         shown = None if said is None else self._spell(key, said)
         why = key.why
         if used is None:
@@ -187,9 +213,10 @@ class _QuotaReader:
         now = used.get(key.resource, 0)
         share = now / limit if limit else (0.0 if not now else float("inf"))
         self._weigh(key, now, limit, share)
-        drift = None if said is None else said - now
+        really = (reported.really or {}).get(key.resource, 0)
+        drift = None if said is None else said - really
         if drift:
-            evidence = f"{key.text}: status says {shown}, bindings add up to {self._spell(key, now)}"
+            evidence = f"{key.text}: status says {shown}, bindings add up to {self._spell(key, really)}"
             self._found("reported-wrong", evidence)
         old = legacy.get(key.resource)
         return Line(

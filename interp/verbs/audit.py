@@ -198,7 +198,9 @@ def _ask_scripts(
         if extra is None:
             return known, None
         obj = read_one_object(extra)
-        return known, charge_binding(WorkloadKey.of(_in_namespace(obj)), placed_in(ask(obj), clusters))
+        workload = WorkloadKey.of(_in_namespace(obj))
+        asked = workload._replace(name=f"{workload.name} (what if)")
+        return known, charge_binding(asked, placed_in(ask(obj), clusters))
 
 
 def _objects(paths: Sequence[str]) -> Iterator[dict[str, Any]]:

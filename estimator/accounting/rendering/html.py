@@ -28,7 +28,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { font-size: 1.6rem; margin-bottom: .2rem } h2 { margin-top: 2.2rem; border-bottom: 1px solid var(--rule) }
 h3 { font-size: 1rem; margin: 1.2rem 0 .3rem } p { margin: .3rem 0 } .dim { color: var(--dim) }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; break-inside: auto }
-th { text-align: left; font-weight: 600; color: var(--dim); font-size: .85rem }
+th { text-align: left; font-weight: 600; color: var(--dim); font-size: .85rem } th.number { text-align: right }
 td, th { padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--rule); vertical-align: top }
 tr { break-inside: avoid } .number { text-align: right; white-space: nowrap }
 .bar { display: inline-block; width: 9rem; height: .7rem; background: var(--soft); border: 1px solid var(--rule);
@@ -93,11 +93,8 @@ def _namespace(page: NamespaceReport) -> Iterator[str]:
 
 def _quota(quota: QuotaReport) -> Iterator[str]:
     yield f"<h3>{escape(quota.title)}</h3>\n<table>"
-    yield (
-        "<tr>"
-        + "".join(f"<th>{name}</th>" for name in ("key", "limit", "used", "reported", "drift", "share"))
-        + "</tr>"
-    )
+    numbers = "".join(f'<th class="number">{name}</th>' for name in ("limit", "used", "reported", "drift"))
+    yield f"<tr><th>key</th>{numbers}<th>share</th></tr>"
     for line in quota.lines:
         cells = "".join(
             f'<td class="number">{escape(cell or NOTHING)}</td>'

@@ -196,10 +196,10 @@ def test_a_workload_that_might_come_is_counted_as_if_it_ran() -> None:
     tally = Tally()
     tally.add(decoded(FOUR_CPUS))
     extra = decoded(binding("new", components=parts(4), clusters=("m1", "m2")))
-    report = build_report(tally, [limit({"cpu": "10"})], what_if=extra)
+    report = build_report(tally, [reported({"cpu": "10"}, {"cpu": "4"})], what_if=extra)
     assert report.what_if is not None
     assert report.what_if.adds == {"cpu": "8", "memory": "8Gi", "pods": "8"}
-    assert ("over-limit", "cpu: used 12, limit 10, 2 too much") in found(report)
+    assert found(report) == [("over-limit", "cpu: used 12, limit 10, 2 too much")], "the status is right as it is"
 
 
 def test_findings_beyond_the_most_are_counted_and_the_first_by_name_are_kept() -> None:
