@@ -64,6 +64,7 @@ class Service:
 
     async def close(self) -> None:
         await self.pool.close()
+        self.requests.flush()
 
     async def load_scripts(self) -> str:
         """Swap in what the files hold now. Raises `InputError` when any of the operator's own scripts is broken."""

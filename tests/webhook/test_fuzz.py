@@ -24,6 +24,8 @@ from tests.webhook.server import ENVELOPE, Client, Server, request
 from tests.webhook.test_admit import flags as admit_flags
 from tests.webhook.test_admit import review
 from tests.webhook.test_estimate import SET, WORKLOAD, node
+from tests.webhook.test_validate_policy import GROUPS
+from tests.webhook.test_validate_policy import review as policy_review
 from webhook.acceptance import problems_of
 
 junk = st.recursive(
@@ -41,6 +43,7 @@ SEEDS: dict[str, list[dict[str, Any]]] = {
         {"components": SET}, {"workload": WORKLOAD}, {"replicaRequirements": {"resourceRequest": {"cpu": "1"}}},
     ],
     "/admit": [review("x", "1"), review("x", "1", "DELETE"), review("x", "1", "UPDATE", oldObject=WORKLOAD)],
+    "/validate-policy": [policy_review({"clusterAffinities": GROUPS, "spreadConstraints": [{"minGroups": 1}]})],
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from interp.verbs.serve import command
 from interpreters.core.errors import InputError
+from webhook.metrics import Metrics
 from webhook.settings import Settings, schema, shown
 from webhook.sources import flag, load_settings, variable
 
@@ -107,3 +108,10 @@ def test_the_manual_describes_every_setting_with_its_default() -> None:
     for key, field in schema()["properties"].items():
         (row,) = [line for line in manual.splitlines() if line.startswith(f"| `{key}` |")]
         assert row.endswith(f"| {field['description']} |")
+
+
+def test_the_manual_names_every_metric() -> None:
+    manual = (Path(__file__).parents[2] / "docs/operating.md").read_text()
+    for metric in Metrics().registry.collect():
+        if metric.name.startswith("interp_"):
+            assert f"`{metric.name}" in manual, metric.name
