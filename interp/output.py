@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -38,6 +37,8 @@ def to_yaml(*documents: Any) -> str:
 
 def diff_lines(before: Any, after: Any) -> list[str]:
     """A unified diff of two objects as YAML, coloured."""
+    import difflib
+
     colours = {"+": "green", "-": "red", "@": "cyan"}
     lines = difflib.unified_diff(to_yaml(before).splitlines(), to_yaml(after).splitlines(), lineterm="", n=2)
     return [click.style(line, fg=colours.get(line[:1])) for line in list(lines)[2:]]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from interp import early
 from interpreters.catalog import Catalog
@@ -56,8 +56,7 @@ def script_options(command: F) -> F:
     return command
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """What the options said."""
 
     scripts: Sequence[Path] = ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from interpreters.core.engine import Script
 from interpreters.core.errors import ScriptError, UnknownTargetError
@@ -19,8 +20,7 @@ Functions = Mapping[str, frozenset[str] | ScriptError]
 _MOST_REMEMBERED = 10_000  # a script for every kind is asked about any name that a caller makes up
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """One script's answer for one operation on one kind (on every kind if `kind` is None)."""
 
     kind: GroupVersionKind | None
@@ -41,13 +41,12 @@ class Offer:
         return (self.source.origin, self.source.order)
 
 
-@dataclass(frozen=True)
-class Catalog:
+class Catalog(Struct, frozen=True, eq=False):
     """All offers, best first, and all that is broken. Immutable: a reload builds another."""
 
     offers: Mapping[tuple[GroupVersionKind | None, Operation], tuple[Offer, ...]]
     broken: tuple[Broken, ...] = ()
-    _answers: dict[tuple[GroupVersionKind, Operation], tuple[Offer, ...]] = field(default_factory=dict, compare=False)
+    _answers: dict[tuple[GroupVersionKind, Operation], tuple[Offer, ...]] = {}
 
     @classmethod
     def build(cls, found: Iterable[Found], functions: Functions) -> Catalog:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from interpreters.catalog import Catalog, Functions, Offer
 from interpreters.core.engine import Outcome, Script
@@ -43,8 +43,7 @@ class AsyncRunner(Protocol):
     async def functions(self, script: Script) -> frozenset[str]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Interpretation:
+class Interpretation(Struct, frozen=True):
     """A reply, and how it came about: which scripts answered and what their calls used."""
 
     reply: Reply

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from interpreters.core.documents import Document, load_documents
 from interpreters.core.engine import Script
@@ -38,8 +39,7 @@ class Origin(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """One place that scripts come from. `order` ranks places of the same origin."""
 
     origin: Origin
@@ -47,8 +47,7 @@ class Source:
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A script that may answer for a kind: for every kind if `kind` is None."""
 
     kind: GroupVersionKind | None
@@ -58,8 +57,7 @@ class Candidate:
     folder: Path | None = None  # where its cases are
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """A script or file that cannot be used, and why. It never takes the others down."""
 
     name: str

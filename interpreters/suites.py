@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
+
 from interpreters.cases import Case, Result, Verdict, case_files, read_cases, run_case
 from interpreters.catalog import Catalog
 from interpreters.core.errors import InputError, InterpError
@@ -51,7 +53,7 @@ def bundled_suites(runner: Runner, language: str = "lua") -> Iterator[Suite]:
         if not isinstance(found, Candidate):
             yield load_suite(runner, found.name, [found])
         elif found.script.language == language:
-            tabled = replace(found, folder=tables.get(found.kind, found.folder))
+            tabled = msgspec.structs.replace(found, folder=tables.get(found.kind, found.folder))
             yield load_suite(runner, found.script.name, [tabled])
 
 

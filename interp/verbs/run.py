@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
+from msgspec import Struct
 
 from interp.complaints import complaint, printed_lines
 from interp.inputs import modified, read_objects, read_one_object, read_status_items
@@ -26,8 +26,7 @@ from interpreters.interpretation import Interpretation, Runner, interpret, reque
 from interpreters.scan import Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Struct, frozen=True):
     """What the questions are about. None: not given."""
 
     objects: list[Document]
@@ -53,8 +52,7 @@ class Inputs:
         return request_for(obj, operation, **more)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One object, one operation: an interpretation, or why there is none."""
 
     object: Document

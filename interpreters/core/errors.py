@@ -17,8 +17,7 @@ InterpError
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 
 class InterpError(Exception):
@@ -28,8 +27,7 @@ class InterpError(Exception):
     fault: ClassVar[str] = "ours"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One line of an author's own traceback."""
 
     function: str

@@ -5,9 +5,10 @@ Server, engines, command line, lint and registration read this table; none of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 from interpreters.core.errors import UnknownTargetError
 
@@ -32,8 +33,9 @@ class Answer(Enum):
     DEPENDENCIES = "dependencies"
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True, eq=False):
+    """One row of the table. There is one object for each, so they are compared by identity."""
+
     name: str
     functions: tuple[str, ...]  # the first is the name that Karmada calls
     arguments: tuple[Argument, ...]

@@ -6,9 +6,10 @@ A script is known by its digest, so a changed text starts afresh.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
+
+from msgspec import Struct
 
 from interpreters.core.engine import Script
 from interpreters.core.errors import QuarantinedError
@@ -25,8 +26,7 @@ def digest_of(script: Script) -> str:
     return script.digest
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """A script in quarantine: what it lost its workers to, most frequent reason first."""
 
     script: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from interpreters.sandbox.standing import Sentence, Standings
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxStats:
+class SandboxStats(Struct, frozen=True):
     """A snapshot. `kills` are by reason: time, memory, crash, lost, protocol, cancelled, start."""
 
     size: int
@@ -24,8 +24,7 @@ class SandboxStats:
     quarantined: tuple[Sentence, ...]
 
 
-@dataclass(slots=True)
-class Counters:
+class Counters(Struct):
     """The running totals behind a snapshot."""
 
     calls: int = 0
