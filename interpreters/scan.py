@@ -21,6 +21,7 @@ from interpreters.core.operations import BY_FUNCTION, BY_RULE, Operation
 from interpreters.files import read_bytes
 
 LANGUAGE_OF_SUFFIX: Final = {".lua": "lua", ".star": "starlark"}
+LANGUAGES: Final = tuple(LANGUAGE_OF_SUFFIX.values())
 LARGEST_SCRIPT: Final = 1 << 20
 _PACKAGE: Final = Path(__file__).parent
 _DEEPEST: Final = 8

@@ -16,12 +16,13 @@ from interpreters.core.coverage import Coverage
 from interpreters.core.engine import Limits
 from interpreters.coverage import COVERING_ENGINES, Watched, coverage_of, without_marks
 from interpreters.sandbox.runner import SandboxRunner
+from interpreters.scan import LANGUAGES
 from interpreters.suites import Suite, bundled_suites, find_suites, is_good, run_suite
 
 
 @click.command("test", short_help="run the case tables of scripts")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
-@click.option("--bundled", is_flag=True, help="Test the bundled scripts.")
+@click.option("--bundled", is_flag=True, help="Test the bundled scripts, in both languages.")
 @click.option("-k", "keyword", default="", metavar="TEXT", help="Only cases with this text in their name or operation.")
 @click.option("-x", "--exitfirst", is_flag=True, help="Stop at the first failure.")
 @click.option("-j", "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Cases run at once.")
@@ -57,7 +58,7 @@ def command(
     tested: list[Tested] = []
     covered: list[tuple[Suite, list[Watched]]] = []
     with _sandbox(jobs, covering=coverage is not None) as runner:
-        suites: list[Iterator[Suite]] = [bundled_suites(runner)] if bundled else []
+        suites: list[Iterator[Suite]] = [bundled_suites(runner, language) for language in LANGUAGES] if bundled else []
         if paths or not bundled:
             suites.append(find_suites(runner, paths or [Path()]))
         for suite in (suite for found in suites for suite in found):
