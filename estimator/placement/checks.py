@@ -189,9 +189,9 @@ def _group_findings(placement: Placement, clusters: Sequence[Cluster]) -> Iterat
     together: dict[tuple[str, ...], list[str]] = {}
     for name, groups in standing.items():
         together.setdefault(tuple(groups), []).append(name)
-    for groups, names in together.items():
-        if len(groups) > 1:
-            what = f"{_some(names)} stand{'s' if len(names) == 1 else ''} in several groups: {', '.join(groups)}"
+    for shared, names in together.items():
+        if len(shared) > 1:
+            what = f"{_some(names)} stand{'s' if len(names) == 1 else ''} in several groups: {', '.join(shared)}"
             yield PolicyFinding("information", "shared-cluster", f"{_PLACEMENT}.clusterAffinities", what)
 
 
