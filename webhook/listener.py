@@ -66,6 +66,7 @@ class Listener:
 
     routes: Iterable[Route]
     count: Callable[[str, int], None]
+    most_connections: int
     draining: bool = False
     _table: dict[str, dict[str, Handler]] = field(default_factory=dict)
     _server: _Server | None = None
@@ -78,7 +79,7 @@ class Listener:
             methods[route.method] = route.handler
             if route.method == "GET":
                 methods["HEAD"] = route.handler
-        self._server = _Server(self._dispatch)
+        self._server = _Server(self._dispatch, self.most_connections)
         loop = asyncio.get_running_loop()
         self._socket = await loop.create_server(
             self._server, None if host == "::" else host, port, ssl=tls, reuse_port=share or None, backlog=1024,
@@ -103,6 +104,7 @@ class Listener:
             response = self._refuse(request, methods)
         else:
             response = await self._answer(handler, request, path)
+        response.headers["Server"] = "interp"  # and not the versions of what it is built from
         if self.draining:
             response.force_close()
         return response
@@ -133,9 +135,10 @@ class Listener:
 
 
 class _Server(Server):
-    """aiohttp's connection keeper, which also lets go of clients that connect and then say nothing."""
+    """aiohttp's connection keeper, which also lets go of clients that connect and then say nothing, and of those
+    that are one too many."""
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: Handler, most: int) -> None:
         super().__init__(
             handler,
             request_factory=self._request,
@@ -145,12 +148,18 @@ class _Server(Server):
             keepalive_timeout=KEEP_ALIVE_SECONDS,
             lingering_time=LINGER_SECONDS,
         )
+        self._most = most
         self._spoke: set[RequestHandler] = set()
 
     def __call__(self) -> RequestHandler:
         connection = super().__call__()
         self._loop.call_later(HEAD_SECONDS, self._hang_up_if_silent, connection)
         return connection
+
+    def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        if len(self._connections) > self._most:
+            handler.force_close()
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         self._spoke.discard(handler)

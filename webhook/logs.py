@@ -38,6 +38,8 @@ def configure(level: str) -> None:
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     LOGGER.setLevel(level.upper())
+    # What is not HTTP gets its 400; a stack trace for each would let anybody fill the log.
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
 
 
 class RequestLog:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import resource
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -91,7 +92,7 @@ class Running:
         await asyncio.gather(*(listener.stop(0) for listener in self._listeners))
 
     async def _listen(self, routes: list[Route], host: str, port: int, name: str, share: bool) -> int:
-        listener = Listener(routes, self._count)
+        listener = Listener(routes, self._count, self.service.settings.max_connections)
         self._listeners.append(listener)
         return await listener.start(host, port, self._tls[name].context, share=share)
 
@@ -196,6 +197,8 @@ def run(settings: Settings, ready: Callable[[Running], None] = lambda _: None, *
     """Serve in this process; the exit code."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to reload
     logs.configure(settings.log_level)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # a thousand, the usual soft limit, is soon reached
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(serve(settings, ready, parent=parent))

@@ -38,6 +38,9 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     processes: Annotated[int, Meta(ge=1, le=64, description="Server processes that share the port.")] = 1
     workers: Annotated[int, Meta(ge=1, le=64, description="Sandbox workers of each process.")] = 2
     waiting: Annotated[int, Meta(ge=0, le=100000, description="Calls that may wait for a worker; more get 429.")] = 256
+    max_connections: Annotated[
+        int, Meta(ge=1, le=1_000_000, description="Connections each process keeps; further ones are closed.")
+    ] = 4096
     max_bytes: Annotated[int, Meta(ge=1024, description="Bytes of bodies held at once in each process.")] = 256 * MIB
     timeout_seconds: Annotated[
         float, Meta(gt=0, le=300, description="Budget of a request that names no timeout of its own.")

@@ -94,7 +94,7 @@ class _Supervisor:
     async def _start(self) -> Process:
         environment = {**os.environ, DIRECTORY_VARIABLE: self._directory}
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "webhook.process", stdin=PIPE, stdout=PIPE, env=environment
+            sys.executable, "-P", "-m", "webhook.process", stdin=PIPE, stdout=PIPE, env=environment
         )
         if process.stdin:
             # Settings hold secrets, so they do not travel by command line. The pipe stays open: its end tells the

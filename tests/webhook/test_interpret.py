@@ -217,6 +217,8 @@ def test_what_is_not_http_gets_an_answer_or_a_closed_connection_and_no_traceback
     answer = raw_exchange(server.port, text, client.context)
     assert b"Traceback" not in answer
     assert client.post(GOOD)[0] == 200
+    assert client.headers["Server"] == "interp"
+    assert not any("exception" in line for line in server.lines())
 
 
 def test_a_failure_is_logged_with_its_uid_and_without_the_object(client: Client, server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -306,3 +307,22 @@ def test_a_connection_that_says_nothing_is_closed(server: Server, certs: Path) -
         plain.settimeout(30)
         with context.wrap_socket(plain, server_hostname="localhost") as tls:
             assert tls.recv(1) == b""
+
+
+def test_more_connections_than_allowed_are_closed_and_the_others_live_on(own: Path) -> None:
+    with Server(own, *flags(own, "--workers", "1", "--max-connections", "3")) as server:
+        kept = [Client(server.port, own / "ca.crt") for _ in range(3)]
+        for client in kept:
+            assert client.get("/healthz")[0] == 200
+        with pytest.raises((ConnectionError, http.client.HTTPException, ssl.SSLError)):
+            Client(server.port, own / "ca.crt").get("/healthz")
+        assert [client.get("/healthz")[0] for client in kept] == [200] * 3
+        kept.pop().close()
+        eventually(lambda: _answers(Client(server.port, own / "ca.crt")))
+
+
+def _answers(client: Client) -> bool:
+    try:
+        return client.get("/healthz")[0] == 200
+    except (OSError, http.client.HTTPException):
+        return False
