@@ -92,7 +92,7 @@ def _in_cluster(workload: Workload, cluster: KnownCluster, question: Question) -
 def _sources(workload: Workload, cluster: KnownCluster, question: Question) -> Iterator[Source]:
     # A single template is asked for in replicas; several components can only be counted in sets, told in replicas.
     single = workload.components[0] if question.replicas and len(workload.components) == 1 else None
-    requirements = _requirements(single, workload.namespace) if single else None
+    requirements = requirements_of(single, workload.namespace) if single else None
     plugins = default_plugins(question.method, quotas=question.quotas)
     if cluster.state is not None:
         if single:
@@ -113,7 +113,7 @@ def _sources(workload: Workload, cluster: KnownCluster, question: Question) -> I
         yield Source("general", estimate)
 
 
-def _requirements(component: Component, namespace: str) -> ReplicaRequirements:
+def requirements_of(component: Component, namespace: str) -> ReplicaRequirements:
     asked = component.replica_requirements or ReplicaRequirements()
     return ReplicaRequirements(asked.node_claim, asked.resource_request, asked.priority_class_name, namespace)
 

@@ -15,7 +15,7 @@ from estimator.placement.policy import Cluster, Placement, read_cluster, read_pl
 from estimator.placement.scheduling import Past
 from estimator.placement.validation import violations
 from estimator.snapshot.known import KnownCluster, known_from_folder
-from interp.estimates import Question, Workload, answer
+from interp.estimates import Question, Workload, answer, requirements_of
 from interpreters.core.documents import Document
 from interpreters.core.errors import DocumentError, InputError
 from interpreters.core.requirements import Wire
@@ -104,18 +104,35 @@ def read_past(binding: Document | None, observed: str | None, reschedule: bool) 
     return Past(str(name), targets, reschedule)
 
 
-def estimating(workload: Workload, members: Sequence[Member]) -> Callable[[str], Availability | None]:
-    """How much of the workload a cluster takes: replicas of one template, sets of several."""
+def estimating(
+    workload: Workload, members: Sequence[Member], addresses: Mapping[str, str] | None = None
+) -> Callable[[str], Availability | None]:
+    """How much of the workload a cluster takes: replicas of one template, sets of several. The smallest answer counts:
+    of its summary and models, of its nodes where they are known, of its estimator where one is named."""
     known = {member.cluster.name: member.known for member in members}
     question = Question(replicas=len(workload.components) == 1)
 
     def estimate(name: str) -> Availability | None:
         (found,) = answer(workload, [known[name]], question).clusters
-        if found.problem or found.count == NO_OPINION:
-            return None
-        return Availability(found.count, "" if found.count == NO_LIMIT else found.binding)
+        answers = [] if found.problem else [Availability(found.count, found.binding)]
+        if addresses and name in addresses:
+            answers.append(_remote(workload, name, addresses[name]))
+        limits = [one for one in answers if one.count not in (NO_OPINION, NO_LIMIT)]
+        return min(limits, key=lambda one: one.count, default=None)
 
     return estimate
+
+
+def _remote(workload: Workload, cluster: str, address: str) -> Availability:
+    from estimator.service.client import ask_replicas, ask_sets
+
+    about = f"kind={workload.kind}, name={workload.namespace}/{workload.name}"
+    if len(workload.components) == 1:
+        needs = requirements_of(workload.components[0], workload.namespace)
+        count = ask_replicas(address, cluster, needs, about=about)
+    else:
+        count = ask_sets(address, cluster, workload.components, workload.namespace, about=about)
+    return Availability(count, f"the estimator at {address}")
 
 
 def bind(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     "--nodes", type=click.Path(exists=True, path_type=Path), metavar="DIR",
     help="A file or folder for each cluster with its nodes, pods and quotas, for accurate estimates.",
 )  # fmt: skip
+@click.option("--estimator", "estimators", multiple=True, metavar="CLUSTER=HOST:PORT",
+              help="An estimator to ask about a cluster over gRPC, as karmada-scheduler would.")  # fmt: skip
 @click.option("--binding", "binding_file", metavar="F",
               help="The ResourceBinding as it is now: where the workload runs, and its observed affinity.")  # fmt: skip
 @click.option("--observed-affinity", metavar="NAME", help="The group it was scheduled with; the search starts there.")
@@ -45,6 +48,7 @@ def command(
     policy_file: str,
     cluster_files: tuple[str, ...],
     nodes: Path | None,
+    estimators: tuple[str, ...],
     binding_file: str | None,
     observed_affinity: str | None,
     reschedule: bool,
@@ -70,12 +74,15 @@ def command(
     obj = read_one_object(workload)
     policy, placement = read_policy(read_objects((policy_file,)), policy_file)
     members = read_members(read_objects(cluster_files), ", ".join(cluster_files), nodes)
-    _check_names(unavailable, [member.cluster.name for member in members])
+    names = [member.cluster.name for member in members]
+    addresses = _addresses(estimators)
+    _check_names("--unavailable", unavailable, names)
+    _check_names("--estimator", addresses, names)
     said = _interpreted(obj, Sources(**options))
     asked = _workload(obj, said)
     demand = Demand.of(obj, said)
     clusters = [member.cluster for member in members]
-    question = Question(placement, clusters, demand, estimating(asked, members), rounding)
+    question = Question(placement, clusters, demand, estimating(asked, members, addresses), rounding)
     past = read_past(read_one_object(binding_file) if binding_file else None, observed_affinity, reschedule)
     before = None
     if unavailable and not binding_file:
@@ -114,10 +121,19 @@ def _workload(obj: Document, said: Interpreted) -> Any:
     return Workload(kind.api_version, kind.kind, namespace, name, list(said.as_components))
 
 
-def _check_names(unavailable: tuple[str, ...], known: list[str]) -> None:
-    for name in unavailable:
+def _addresses(estimators: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in estimators]
+    for name, _, address in pairs:
+        if not name or ":" not in address:
+            raise click.UsageError(f"--estimator {name}: expected CLUSTER=HOST:PORT")
+    return {name: address for name, _, address in pairs}
+
+
+def _check_names(option: str, names: Iterable[str], known: list[str]) -> None:
+    for name in names:
         if name not in known:
-            raise click.UsageError(f"--unavailable {name}: there is no such cluster; there are {', '.join(known[:10])}")
+            some = ", ".join(known[:10]) + ("…" if len(known) > 10 else "")
+            raise click.UsageError(f"{option} {name}: there is no such cluster; there are {some}")
 
 
 def _print(report: ScheduleReport, binding: dict[str, Any], output: str) -> None:
