@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from estimator.accounting.amounts import Amounts, parse_amounts
@@ -51,6 +52,7 @@ def read_key(text: str) -> Key:
     return Key(text, None, "bindings of workloads do not count such objects")
 
 
+@lru_cache(maxsize=4096)
 def count_key(group: str, kind: str) -> str:
     """`count/<plural>.<group>`, the plural guessed as Kubernetes guesses it."""
     singular = kind.lower()

@@ -7,6 +7,7 @@ integers and makes a `Quantity` again only where a person reads the result.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from interpreters.core.quantity import NANO, Format, Quantity
@@ -21,9 +22,15 @@ def counts_bytes(resource: str) -> bool:
     return resource.rpartition(".")[2].startswith(_BYTES) or resource.startswith(_BYTES)
 
 
+@lru_cache(maxsize=65536)
+def nano_of(text: str | int | float) -> int:
+    """One amount in nano-units; very many bindings spell very few amounts. Raises `QuantityError`."""
+    return Quantity.parse(text).nano
+
+
 def parse_amounts(texts: Mapping[str, str | int | float]) -> Amounts:
     """`{"cpu": "500m"}` as nano-units. Raises `QuantityError`."""
-    return {resource: Quantity.parse(text).nano for resource, text in texts.items()}
+    return {resource: nano_of(text) for resource, text in texts.items()}
 
 
 def add(total: Amounts, more: Mapping[str, int], times: int = 1) -> None:
@@ -60,4 +67,4 @@ def texts(amounts: Mapping[str, int]) -> dict[str, str]:
 
 def has_fraction_of_a_byte(resource: str, text: str | int | float) -> bool:
     """`memory: 2048m` is 2.048 bytes: valid, and never meant."""
-    return counts_bytes(resource) and Quantity.parse(text).nano % NANO != 0
+    return counts_bytes(resource) and nano_of(text) % NANO != 0

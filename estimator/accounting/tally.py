@@ -1,7 +1,7 @@
 """Adding up bindings: what each namespace uses, by cluster and by priority class, its heaviest workloads, and findings.
 
-A tally grows with namespaces, clusters and resources, not with bindings, so a million of them fit in little memory. Two
-tallies merge into the one that all their bindings together would have given, in whatever order they came.
+A tally grows with namespaces, clusters and resources, not with bindings, so a million of them fit in little memory. The
+order in which bindings come does not matter.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from estimator.accounting.allowances import count_key
-from estimator.accounting.amounts import Amounts, add
+from estimator.accounting.amounts import Amounts, add, nano_of
 from estimator.accounting.demand import Binding, Demand, Part
 from estimator.accounting.findings import Findings, finding
 from estimator.accounting.inspection import inspect
 from estimator.accounting.usage import PODS
 from interpreters.core.errors import QuantityError
-from interpreters.core.quantity import NANO, Quantity
+from interpreters.core.quantity import NANO
 
 Entry = tuple[int, str, str]  # nano-units, workload, component ("" for all of it)
 
@@ -34,19 +34,6 @@ class NamespaceTally:
     by_priority: dict[str, Amounts] = field(default_factory=dict)
     workloads: dict[str, list[Entry]] = field(default_factory=dict)
     components: dict[str, list[Entry]] = field(default_factory=dict)
-
-    def merge(self, other: NamespaceTally, most: int) -> None:
-        self.bindings += other.bindings
-        self.unscheduled += other.unscheduled
-        add(self.used, other.used)
-        add(self.legacy, other.legacy)
-        for mine, theirs in ((self.by_cluster, other.by_cluster), (self.by_priority, other.by_priority)):
-            for name, amounts in theirs.items():
-                add(mine.setdefault(name, {}), amounts)
-        for tops, more in ((self.workloads, other.workloads), (self.components, other.components)):
-            for resource, entries in more.items():
-                for entry in entries:
-                    _offer(tops.setdefault(resource, []), entry, most)
 
 
 @dataclass(slots=True)
@@ -93,18 +80,6 @@ class Tally:
         for found in inspect(binding, workload, has_templates=has_templates, known=self.known.get(workload)):
             self.findings.add(found)
 
-    def empty(self) -> Tally:
-        """Another tally that counts in the same way and has counted nothing."""
-        return Tally(self.multi_template_kinds, self.known, self.most, self.unscheduled_sets)
-
-    def merge(self, other: Tally) -> None:
-        self.bindings += other.bindings
-        for kind, count in other.ignored.items():
-            self.ignored[kind] = self.ignored.get(kind, 0) + count
-        for namespace, page in other.namespaces.items():
-            self.namespaces.setdefault(namespace, NamespaceTally()).merge(page, self.most)
-        self.findings.merge(other.findings)
-
     def _add_demand(self, page: NamespaceTally, workload: str, demand: Demand) -> None:
         targets = demand.clusters or ()
         if not targets:
@@ -146,7 +121,7 @@ class Tally:
     def _add_part(self, page: NamespaceTally, workload: str, part: Part, pods: int, largest: Amounts) -> Amounts:
         used: Amounts = {}
         for resource, text in part.request.items():
-            nano = Quantity.parse(text).nano
+            nano = nano_of(text)
             if nano <= 0:
                 continue
             if nano > largest.get(resource, 0):

@@ -228,20 +228,11 @@ def test_a_dump_may_hold_quotas_and_other_objects_and_broken_ones(tmp_path: Path
     assert [item.object for item in intake.tally.findings.listed()] == ["ResourceBinding team-a/broken-flinkdeployment"]
 
 
-def test_several_processes_give_the_same_report_as_one(tmp_path: Path) -> None:
-    jobs = [binding(f"job-{i}", f"team-{i % 3}", components=parts(i % 5, 1), clusters=("m1",)) for i in range(500)]
-    dump = write_dump(tmp_path / "dump.json", jobs)
-    reports = [build_report(read_bindings([dump], Tally(), processes=count).tally, []) for count in (1, 2)]
-    assert reports[0] == reports[1]
-    assert reports[0].bindings == 500
-
-
-def test_an_error_in_a_file_ends_the_audit_also_with_processes(tmp_path: Path) -> None:
+def test_an_error_in_a_file_ends_the_audit(tmp_path: Path) -> None:
     cut = tmp_path / "cut.json"
     cut.write_text('{"items": [{"kind":')
-    for count in (1, 2):
-        with pytest.raises(DocumentError, match="cut off"):
-            read_bindings([cut], Tally(), processes=count)
+    with pytest.raises(DocumentError, match="cut off"):
+        read_bindings([cut], Tally())
 
 
 def test_what_is_no_quota_and_what_is_no_amount_are_refused() -> None:
