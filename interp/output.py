@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 import msgspec
+
+from interpreters.core.documents import dump_documents
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,10 +30,7 @@ def print_yaml(*documents: Any) -> None:
 
 def to_yaml(*documents: Any) -> str:
     """YAML in the order given, block style, several documents apart."""
-    import yaml
-
-    plain = [msgspec.to_builtins(msgspec.json.decode(msgspec.json.encode(document))) for document in documents]
-    return yaml.safe_dump_all(plain, sort_keys=False, default_flow_style=False, allow_unicode=True, width=110)
+    return dump_documents(msgspec.json.decode(msgspec.json.encode(document)) for document in documents)
 
 
 def diff_lines(before: Any, after: Any) -> list[str]:
@@ -42,7 +40,3 @@ def diff_lines(before: Any, after: Any) -> list[str]:
     colours = {"+": "green", "-": "red", "@": "cyan"}
     lines = difflib.unified_diff(to_yaml(before).splitlines(), to_yaml(after).splitlines(), lineterm="", n=2)
     return [click.style(line, fg=colours.get(line[:1])) for line in list(lines)[2:]]
-
-
-def is_terminal() -> bool:
-    return sys.stderr.isatty()

@@ -10,6 +10,7 @@ import click
 
 from interp.scripts import Sources, open_scripts, script_options
 from interpreters.catalog import Catalog, Offer
+from interpreters.core.documents import dump_documents
 from interpreters.core.errors import UnknownTargetError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Answer
@@ -97,20 +98,5 @@ def _write(folder: Path, document: dict[str, Any], offers: Iterable[Offer]) -> N
 
 
 def _yaml(documents: Iterable[dict[str, Any]]) -> str:
-    """Documents in the order given, scripts as text blocks that people can read."""
-    import yaml
-
-    class Dumper(yaml.SafeDumper):
-        def ignore_aliases(self, data: Any) -> bool:
-            return True
-
-    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-        is_bool_to_kubernetes = value in ("y", "Y", "n", "N")
-        style = "|" if "\n" in value else "'" if is_bool_to_kubernetes else None
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
-
-    Dumper.add_representer(str, text)
-    return "".join(
-        "---\n" + yaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110)
-        for document in documents
-    )
+    """Documents that each begin with `---`, so that files can be put together."""
+    return "".join(f"---\n{dump_documents([document])}" for document in documents)

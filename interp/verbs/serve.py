@@ -55,9 +55,9 @@ def command(context: click.Context, /, config: str | None, print_config: bool, *
 
     settings = load_settings(_given(flags), os.environ, config)
     if print_config:
-        import yaml
+        from interp.output import print_yaml
 
-        click.echo(yaml.safe_dump(shown(settings), sort_keys=False), nl=False)
+        print_yaml(shown(settings))
         return
     if settings.processes > 1:
         from webhook import logs

@@ -1,104 +1,38 @@
-"""YAML and JSON text as Kubernetes reads it: several documents, `List` objects, and YAML's surprises settled.
+"""YAML and JSON text as Kubernetes reads it, and objects written so that it reads the same values back.
 
-Timestamps and `22:22` stay text, `1e3` is a number, `y` and `on` are true, keys are text, a duplicate key is an error,
-and aliases may not blow a small text up into a huge object.
+Several documents and `List` objects are taken apart; aliases may not blow a small text up into a huge object. What a
+single scalar, key or tag means is in `yaml_values`.
 """
 
 from __future__ import annotations
 
-import math
+import json
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
 import yaml
 
 from interpreters.core.errors import DocumentError
+from interpreters.core.yaml_values import FastestLoader, KubernetesDumper, KubernetesLoader
 
 Document = dict[str, Any]
 
 _LARGEST_EXPANSION: Final = 5_000_000  # values a document may hold once its aliases are written out
 _DEEPEST: Final = 300
+_AFTER_BLANKS: Final = re.compile(r"\s*(?=\S)")
 _DEEP_LINE: Final = re.compile(rf"^[ ?:-]{{{_DEEPEST // 2},}}", re.MULTILINE)
 
-try:
-    _FastestLoader: Any = yaml.CSafeLoader
-except AttributeError:  # PyYAML built without libyaml
-    _FastestLoader = yaml.SafeLoader
 
-
-class _KubernetesLoader(_FastestLoader):  # type: ignore[misc]
-    yaml_implicit_resolvers: dict[str, Any] = {}
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:
-        if isinstance(node, yaml.MappingNode):
-            _refuse_duplicates(self, node)
-            self.flatten_mapping(node)
-        return {self._key(key): self.construct_object(value, deep=deep) for key, value in node.value}
-
-    def _key(self, node: Any) -> str:
-        if not isinstance(node, yaml.ScalarNode) or node.tag == _NULL:
-            raise yaml.MarkedYAMLError(problem="a key must be text", problem_mark=node.start_mark)
-        key = self.construct_object(node)
-        if isinstance(key, bool):
-            return "true" if key else "false"
-        return key if isinstance(key, str) else str(node.value)
-
-
-_NULL: Final = "tag:yaml.org,2002:null"
-
-
-def _refuse_duplicates(loader: _KubernetesLoader, node: Any) -> None:
-    seen: set[str] = set()
-    for key, _ in node.value:
-        if key.tag == "tag:yaml.org,2002:merge":
-            continue
-        name = loader._key(key)
-        if name in seen:
-            raise yaml.MarkedYAMLError(problem=f'the key "{name}" stands twice', problem_mark=key.start_mark)
-        seen.add(name)
-
-
-def _whole_number(loader: Any, node: Any) -> int:
-    text = loader.construct_scalar(node).replace("_", "")
-    sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
-    for prefix, base in (("0x", 16), ("0b", 2), ("0o", 8)):
-        if digits.startswith(prefix):
-            return sign * int(digits[2:], base)
-    return sign * (int(digits, 8) if digits.startswith("0") and len(digits) > 1 else int(digits))
-
-
-def _fraction(loader: Any, node: Any) -> float | int:
-    text = loader.construct_scalar(node).replace("_", "")
-    number = math.inf if "n" in text.lower() else float(text)
-    if not math.isfinite(number):
-        raise yaml.MarkedYAMLError(problem="infinity and NaN do not exist in JSON", problem_mark=node.start_mark)
-    # 1e3 and 08 are whole numbers to Kubernetes; 2.0 stays what it is.
-    is_whole = ("." not in node.value or "e" in node.value.lower()) and number.is_integer() and abs(number) < 2**63
-    return int(number) if is_whole else number
-
-
-_FLOAT: Final = (
-    r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?"
-    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
-)  # fmt: skip
-
-for _tag, _first, _pattern in (
-    ("null", "~nN\0", r"~|null|Null|NULL|"),
-    ("bool", "yYnNtTfFoO", r"y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"),
-    ("int", "-+0123456789", r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|0|[1-9][0-9_]*)"),
-    ("float", "-+.0123456789", _FLOAT),
-    ("merge", "<", r"<<"),
-):  # fmt: skip
-    _KubernetesLoader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), ["" if c == "\0" else c for c in _first]
+def dump_documents(documents: Iterable[Any]) -> str:
+    """JSON values as YAML in the order given, `---` between documents, texts of several lines as blocks."""
+    return "---\n".join(
+        yaml.dump(
+            document, Dumper=KubernetesDumper, sort_keys=False, default_flow_style=False, allow_unicode=True, width=110
+        )
+        for document in documents
     )
-_KubernetesLoader.add_constructor("tag:yaml.org,2002:int", _whole_number)
-_KubernetesLoader.add_constructor("tag:yaml.org,2002:float", _fraction)
-_KubernetesLoader.add_constructor(
-    "tag:yaml.org,2002:bool", lambda loader, node: loader.construct_scalar(node).lower() in ("y", "yes", "true", "on")
-)
-_KubernetesLoader.add_constructor("tag:yaml.org,2002:merge", lambda loader, node: loader.construct_scalar(node))
 
 
 def load_documents(text: str | bytes, where: str = "") -> list[Document]:
@@ -121,10 +55,12 @@ def load_values(text: str | bytes, where: str = "") -> list[Any]:
         try:
             return [msgspec.json.decode(text)]
         except (msgspec.DecodeError, RecursionError):
-            pass  # YAML's flow style starts alike, and the YAML reader's message has a line number
+            stream = _json_stream(text)
+        if stream:
+            return stream
     try:
         _refuse_depth(text, where)
-        documents = [document for document in yaml.load_all(text, _KubernetesLoader) if document is not None]
+        documents = [document for document in yaml.load_all(text, KubernetesLoader) if document is not None]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         position = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
@@ -136,6 +72,21 @@ def load_values(text: str | bytes, where: str = "") -> list[Any]:
     for document in documents:
         _refuse_expansion(document, where)
     return documents
+
+
+def _json_stream(text: str) -> list[Any]:
+    """JSON values one after another, as `jq` prints them; none if there is anything else.
+
+    YAML's flow style starts alike, and the YAML reader's message has a line number.
+    """
+    decoder, values, at = json.JSONDecoder(parse_constant=int), [], 0  # NaN is no number here: int("NaN") raises
+    try:
+        while start := _AFTER_BLANKS.match(text, at):
+            value, at = decoder.raw_decode(text, start.end())
+            values.append(value)
+    except (ValueError, RecursionError):
+        return []
+    return values
 
 
 def _items(document: Any, where: str) -> list[Document]:
@@ -163,7 +114,7 @@ def _refuse_depth(text: str, where: str) -> None:
     if text.count("[") + text.count("{") < _DEEPEST and not _DEEP_LINE.search(text):
         return
     depth = 0
-    for event in yaml.parse(text, _FastestLoader):
+    for event in yaml.parse(text, FastestLoader):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > _DEEPEST:
