@@ -60,6 +60,7 @@ def cross_sign(new: Credential, old: Credential) -> x509.Certificate:
     if days < 1:
         raise InputError("the old authority has expired: nobody trusts it any more; make a new one with --force")
     builder = _authority_builder(new.certificate.subject, new.key.public_key(), days)
+    builder = builder.add_extension(_issued_by(old), critical=False)  # strict clients look for it
     return builder.issuer_name(old.certificate.subject).sign(old.key, hashes.SHA256())
 
 

@@ -111,7 +111,7 @@ def run(seconds: float, workers: int = 4) -> Report:
         make_folder(folder, ["localhost"])
         attacks = write_attacks(folder / "attacks")
         flags = ["--scripts", str(SCRIPTS), "--scripts", str(folder / "attacks"), "--bundled", "none",
-                 "--workers", str(workers), "--script-seconds", "0.3"]  # fmt: skip
+                 "--workers", str(workers)]  # fmt: skip
         with Server(folder, *flags) as server:
             report = bombard(server, folder / "ca.crt", attacks, seconds)
             client = Client(server.port, folder / "ca.crt")
