@@ -50,6 +50,12 @@ function P.value_name(value)
   return "a " .. kind
 end
 
+-- Refuses an argument of a library function, at the line of the script that called the function.
+function P.bad_argument(n, name, wanted, value)
+  local got = value == nil and "nil" or type(value)
+  error(format("bad argument #%d to '%s' (%s expected, got %s)", n, name, wanted, got), 3)
+end
+
 -- Errors of the prelude itself are tables that no script can forge: `limit` names a limit, `reply` a problem at a path.
 local own = setmetatable({}, { __mode = "k" })
 

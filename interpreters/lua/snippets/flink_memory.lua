@@ -11,12 +11,22 @@ local FLINK_UNITS = {
   t = MEBIBYTE * MEBIBYTE, tb = MEBIBYTE * MEBIBYTE, tebibytes = MEBIBYTE * MEBIBYTE,
 }
 
--- flinkConfiguration as flat keys; nested objects join their keys with dots.
+-- flinkConfiguration as flat keys; nested objects join their keys with dots. Not to be changed.
 function flat_settings(conf)
-  local result = {}
-  for key, value in pairs(table_or_empty(conf)) do
+  conf = table_or_empty(conf)
+  for _, value in pairs(conf) do
     if type(value) == "table" then
-      for inner, item in pairs(flat_settings(value)) do
+      return flattened(conf)
+    end
+  end
+  return conf
+end
+
+function flattened(conf)
+  local result = {}
+  for key, value in pairs(conf) do
+    if type(value) == "table" then
+      for inner, item in pairs(flattened(value)) do
         result[key .. "." .. inner] = item
       end
     else
@@ -109,9 +119,9 @@ function mebibytes_text(bytes)
   if bytes == nil then
     return nil
   end
-  local amount, unit = math.floor(bytes / MEBIBYTE), "Mi"
+  local amount = math.floor(bytes / MEBIBYTE)
   if amount > 0 and amount % 1024 == 0 then
-    amount, unit = amount / 1024, "Gi"
+    return string.format("%.0fGi", amount / 1024)
   end
-  return string.format("%.0f", amount) .. unit
+  return string.format("%.0fMi", amount)
 end

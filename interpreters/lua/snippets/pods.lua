@@ -110,23 +110,68 @@ function has_native_sidecar(spec)
   return false
 end
 
--- The required node affinity, or nil. Terms that Kubernetes would refuse are the author's mistake.
+-- Copies of node selector expressions. Those that Kubernetes would refuse are the author's mistake.
+function node_expressions(expressions)
+  local result = nil
+  for i, expression in ipairs(table_or_empty(expressions)) do
+    if get(expression, "key") == nil or get(expression, "operator") == nil then
+      error("required node affinity: an expression needs a key and an operator", 0)
+    end
+    result = result or {}
+    result[i] = { key = expression.key, operator = expression.operator, values = copied(expression.values) }
+  end
+  return result
+end
+
+-- A copy of the required node affinity, or nil.
 function required_node_terms(spec)
   local required = get(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-  local terms = table_or_empty(get(required, "nodeSelectorTerms"))
-  if terms[1] == nil then
+  local terms = nil
+  for i, term in ipairs(table_or_empty(get(required, "nodeSelectorTerms"))) do
+    terms = terms or {}
+    terms[i] = {
+      matchExpressions = node_expressions(get(term, "matchExpressions")),
+      matchFields = node_expressions(get(term, "matchFields")),
+    }
+  end
+  return terms and { nodeSelectorTerms = terms }
+end
+
+-- Copies of the tolerations, or nil.
+function tolerations_of(spec)
+  local result = nil
+  for i, given in ipairs(table_or_empty(spec.tolerations)) do
+    result = result or {}
+    result[i] = type(given) ~= "table" and given or {
+      effect = given.effect, key = given.key, operator = given.operator, value = given.value,
+      tolerationSeconds = given.tolerationSeconds,
+    }
+  end
+  return result
+end
+
+-- Where the pods may run, or nil. All of it is copied: several components may come of one template, and Karmada refuses
+-- answers in which one table stands in two places.
+function node_claim(spec)
+  local required, tolerations = required_node_terms(spec), tolerations_of(spec)
+  local selector = copied(spec.nodeSelector)
+  if required == nil and tolerations == nil and selector == nil then
     return nil
   end
-  for _, term in ipairs(terms) do
-    for _, field in ipairs({ "matchExpressions", "matchFields" }) do
-      for _, expression in ipairs(table_or_empty(get(term, field))) do
-        if get(expression, "key") == nil or get(expression, "operator") == nil then
-          error("required node affinity: an expression needs a key and an operator", 0)
-        end
-      end
-    end
+  return { hardNodeAffinity = required, nodeSelector = selector, tolerations = tolerations }
+end
+
+-- A copy of a map or list of texts, or nil of an empty one.
+function copied(values)
+  if type(values) ~= "table" then
+    return values
   end
-  return required
+  local result = nil
+  for key, value in pairs(values) do
+    result = result or {}
+    result[key] = value
+  end
+  return result
 end
 
 -- Whether a quantity is written so that neither rounding nor another unit could change it.
@@ -139,68 +184,60 @@ function is_plain(name, quantity)
   return string.find(name, "/", 1, true) ~= nil and string.find(quantity, "^[1-9]%d*$") ~= nil
 end
 
--- The requests of a pod whose containers need no adding up: one of them at most asks for anything, in plain amounts.
--- Answers whether it is such a pod, too.
-function lone_requests(claims)
-  if claims.overhead ~= nil or claims.initContainers ~= nil or get(claims, "containers", 2) ~= nil then
-    return false, nil
-  end
-  if claims.containers == nil then
-    return true, nil
-  end
-  local requests = container_requests(claims.containers[1])
-  for name, quantity in pairs(requests) do
-    if not is_plain(name, quantity) then
-      return false, nil
+-- The container's requests where all are written plainly, or nil.
+function plain_requests(container)
+  local requests = {}
+  for _, source in ipairs({ "limits", "requests" }) do
+    for name, quantity in pairs(table_or_empty(container.resources[source])) do
+      local text = quantity_text(quantity)
+      if not is_plain(name, text) then
+        return nil
+      end
+      requests[name] = text
     end
   end
-  return true, requests
+  return requests
 end
 
--- A deep copy, or nil of what is empty.
-function copy_unless_empty(value)
-  local result = nil
-  for key, item in pairs(table_or_empty(value)) do
-    result = result or {}
-    result[key] = copy(item)
+-- What Kubernetes charges for the pod, or nil. Where one container at most asks for anything, in plain amounts, there
+-- is nothing to add up, and `kube`, which costs more, need not be asked.
+function pod_requests(spec)
+  local containers, init_containers
+  if spec.resources ~= nil or has_native_sidecar(spec) then
+    containers, init_containers = restated_claims(spec)
+  else
+    containers, init_containers = resource_claims(spec.containers), resource_claims(spec.initContainers)
   end
-  return result
-end
-
--- What `kube` answers for a pod; a pod that needs no adding up is answered here, for that costs less.
-function claimed_requirements(claims, required)
-  local is_lone, requests = lone_requests(claims)
-  if not is_lone then
-    claims.affinity = required and { nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution = required } }
-    return kube.accuratePodRequirements({ spec = claims })
+  if spec.overhead == nil and init_containers == nil then
+    if containers == nil then
+      return nil
+    end
+    local requests = containers[2] == nil and plain_requests(containers[1])
+    if requests then
+      return requests
+    end
   end
-  local claim = nil
-  local selector, tolerations = copy_unless_empty(claims.nodeSelector), copy_unless_empty(claims.tolerations)
-  if selector ~= nil or tolerations ~= nil or required ~= nil then
-    claim = { nodeSelector = selector, tolerations = tolerations, hardNodeAffinity = copy(required) }
-  end
-  if requests == nil and claim == nil then
-    return nil
-  end
-  return { nodeClaim = claim, resourceRequest = requests }
+  local pod = { containers = containers, initContainers = init_containers, overhead = spec.overhead }
+  return get(kube.accuratePodRequirements({ spec = pod }), "resourceRequest")
 end
 
 -- The replicaRequirements of a pod template, or nil when it asks for nothing. `priority` is the class of pods whose
 -- template names none.
 function pod_requirements(template, priority)
   local spec = table_or_empty(get(template, "spec"))
-  local claims = { overhead = spec.overhead, nodeSelector = spec.nodeSelector, tolerations = spec.tolerations }
-  if spec.resources ~= nil or has_native_sidecar(spec) then
-    claims.containers, claims.initContainers = restated_claims(spec)
-  else
-    claims.containers = resource_claims(spec.containers)
-    claims.initContainers = resource_claims(spec.initContainers)
-  end
-  local requirements = claimed_requirements(claims, required_node_terms(spec))
+  local claim, requests = node_claim(spec), pod_requests(spec)
   priority = text_or_nil(spec.priorityClassName) or priority
-  if priority ~= nil then
-    requirements = requirements or {}
-    requirements.priorityClassName = priority
+  if claim == nil and requests == nil and priority == nil then
+    return nil
   end
-  return requirements
+  return { nodeClaim = claim, priorityClassName = priority, resourceRequest = requests }
+end
+
+-- The fields of a pod that its requirements follow from, to change some of them without changing the original.
+function requiring_fields(pod)
+  return {
+    affinity = pod.affinity, containers = pod.containers, initContainers = pod.initContainers,
+    nodeSelector = pod.nodeSelector, overhead = pod.overhead, priorityClassName = pod.priorityClassName,
+    resources = pod.resources, tolerations = pod.tolerations,
+  }
 end

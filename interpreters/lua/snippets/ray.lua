@@ -21,9 +21,9 @@ function group_name(group, index)
   return text_or_nil(group.groupName) or "worker-" .. index
 end
 
--- The pod of a template with one more container (`containers`) or init container (`initContainers`).
+-- What requirements follow from in the pod of a template with one more container (`containers`) or init container (`initContainers`).
 function template_with(template, field, resources)
-  local pod = shallow(get(template, "spec"))
+  local pod = requiring_fields(table_or_empty(get(template, "spec")))
   pod[field] = shallow(pod[field])
   pod[field][#pod[field] + 1] = { name = "added-by-kuberay", resources = resources }
   return { spec = pod }

@@ -98,7 +98,7 @@ function spark_pod(spec, role)
   local main = "spark-kubernetes-" .. role
   local cores = own.coreRequest or conf["spark.kubernetes." .. role .. ".request.cores"] or own.cores
     or conf["spark." .. role .. ".cores"] or 1
-  local requests = { cpu = quantity_text(cores), memory = string.format("%.0f", role_mebibytes(spec, role)) .. "Mi" }
+  local requests = { cpu = quantity_text(cores), memory = string.format("%.0fMi", role_mebibytes(spec, role)) }
   local devices = count(get(own, "gpu", "quantity"), 0, "spec." .. role .. ".gpu.quantity")
   if text_or_nil(get(own, "gpu", "name")) ~= nil and devices > 0 then
     requests[own.gpu.name] = quantity_text(devices)

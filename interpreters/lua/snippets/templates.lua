@@ -1,5 +1,6 @@
 -- Pod templates put together from parts.
 -- include: snippets/fields.lua
+-- include: snippets/pods.lua
 
 -- Lays one value over another: maps by key, lists by position or, if so asked, by the name of their items.
 function merged(base, over, by_name)
@@ -33,9 +34,10 @@ function merged_pod(base, over, by_name)
   return merged(base, over, by_name)
 end
 
--- The pod with these requests in the named container, whose other resources stay. The container is added if missing.
+-- What requirements follow from in a pod with these requests in the named container, whose other resources stay. The
+-- container is added if missing.
 function with_requests(pod, name, requests)
-  local result, place = shallow(pod), nil
+  local result, place = requiring_fields(pod), nil
   result.containers = shallow(pod.containers)
   for i, container in ipairs(result.containers) do
     if get(container, "name") == name then
@@ -44,10 +46,9 @@ function with_requests(pod, name, requests)
   end
   place = place or #result.containers + 1
   local resources = get(result.containers[place], "resources")
-  local own = shallow(get(resources, "requests"))
-  for resource, quantity in pairs(requests) do
-    own[resource] = quantity
+  if get(resources, "requests") ~= nil then
+    requests = merged(resources.requests, requests, false)
   end
-  result.containers[place] = { name = name, resources = { requests = own, limits = get(resources, "limits") } }
+  result.containers[place] = { name = name, resources = { requests = requests, limits = get(resources, "limits") } }
   return result
 end

@@ -24,7 +24,7 @@ end
 
 -- A template with the init container that the operator puts before all others.
 function with_init_container(template, requests)
-  local pod = shallow(get(template, "spec"))
+  local pod = requiring_fields(table_or_empty(get(template, "spec")))
   pod.initContainers = shallow(pod.initContainers)
   pod.initContainers[#pod.initContainers + 1] = { name = "added-by-operator", resources = { requests = requests } }
   return { spec = pod }

@@ -38,6 +38,18 @@ local USER_ERRORS = { "ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff" }
 
 local STATE_RANK = { RUNNING = 1, FINISHED = 2, CANCELED = 3, SUSPENDED = 3, RESTARTING = 5, FAILING = 6, FAILED = 7 }
 
+-- What a role is called in the spec and by the keys of flinkConfiguration.
+local JOBMANAGER = {
+  name = "jobmanager", field = "jobManager",
+  cpu = "kubernetes.jobmanager.cpu", cpu_amount = "kubernetes.jobmanager.cpu.amount",
+  node_selector = "kubernetes.jobmanager.node-selector", tolerations = "kubernetes.jobmanager.tolerations",
+}
+local TASKMANAGER = {
+  name = "taskmanager", field = "taskManager",
+  cpu = "kubernetes.taskmanager.cpu", cpu_amount = "kubernetes.taskmanager.cpu.amount",
+  node_selector = "kubernetes.taskmanager.node-selector", tolerations = "kubernetes.taskmanager.tolerations",
+}
+
 function is_standalone(spec)
   return spec.mode == "standalone"
 end
@@ -94,26 +106,35 @@ function cores_text(value)
   return string.format("%dm", milli)
 end
 
--- A quantity of the role's `resources` (requests, else limits) or, failing that, of its older `resource`.
-function role_quantity(role, new_name, old_name)
+-- What a role asks for by its `resources` (requests, else limits) or, failing that, by its older `resource`.
+function role_quantities(role)
+  local older = table_or_empty(get(role, "resource"))
+  local asked = { cpu = older.cpu, memory = older.memory, ["ephemeral-storage"] = older.ephemeralStorage }
   local resources = get(role, "resources")
-  return get(resources, "requests", new_name) or get(resources, "limits", new_name) or get(role, "resource", old_name)
+  if resources ~= nil then
+    for _, name in ipairs({ "cpu", "memory", "ephemeral-storage" }) do
+      asked[name] = get(resources, "requests", name) or get(resources, "limits", name) or asked[name]
+    end
+  end
+  return asked
 end
 
 -- What Flink asks for its own container.
-function main_requests(spec, conf, role, field)
-  local prefix = "kubernetes." .. role .. ".cpu"
-  local cores = role_quantity(spec[field], "cpu", "cpu") or conf[prefix .. ".amount"] or conf[prefix]
-  if role == "taskmanager" then
+function main_requests(spec, conf, role)
+  local asked = role_quantities(spec[role.field])
+  local cores = asked.cpu or conf[role.cpu_amount] or conf[role.cpu]
+  if role == TASKMANAGER then
     local override = not is_standalone(spec) and conf["taskmanager.cpu.cores"]
     cores = override or cores or task_slots(conf)
   end
-  local memory = role_quantity(spec[field], "memory", "memory")
-  return {
-    cpu = cores_text(cores or 1),
-    memory = mebibytes_text(memory and flink_bytes(memory, field) or configured_bytes(conf, role)),
-    ["ephemeral-storage"] = role_quantity(spec[field], "ephemeral-storage", "ephemeralStorage"),
-  }
+  local bytes
+  if asked.memory ~= nil then
+    bytes = flink_bytes(asked.memory, role.field)
+  else
+    bytes = configured_bytes(conf, role.name)
+  end
+  asked.cpu, asked.memory = cores_text(cores or 1), mebibytes_text(bytes)
+  return asked
 end
 
 -- `key:value,key:value` as a map.
@@ -127,12 +148,11 @@ end
 
 -- The pod with what flinkConfiguration says of where the role's pods may run.
 function with_configured_claims(pod, conf, role)
-  local selector = conf["kubernetes." .. role .. ".node-selector"]
-  local tolerations = conf["kubernetes." .. role .. ".tolerations"]
+  local selector, tolerations = conf[role.node_selector], conf[role.tolerations]
   if selector == nil and tolerations == nil then
     return pod
   end
-  pod = shallow(pod)
+  pod = requiring_fields(pod)
   if selector ~= nil then
     pod.nodeSelector = shallow(pod.nodeSelector)
     for key, value in pairs(pairs_of_text(selector)) do
@@ -150,11 +170,11 @@ function with_configured_claims(pod, conf, role)
   return pod
 end
 
-function role_requirements(spec, conf, role, field)
-  local requests = main_requests(spec, conf, role, field)
+function role_requirements(spec, conf, role)
+  local requests = main_requests(spec, conf, role)
   local by_name = conf["kubernetes.operator.pod-template.merge-arrays-by-name"]
-  local common, own = get(spec, "podTemplate", "spec"), get(spec, field, "podTemplate", "spec")
-  local pod = with_configured_claims(merged_pod(common, own, tostring(by_name) == "true"), conf, role)
+  local common, own = get(spec, "podTemplate", "spec"), get(spec, role.field, "podTemplate", "spec")
+  local pod = with_configured_claims(merged_pod(common, own, by_name == true or by_name == "true"), conf, role)
   if next(pod) == nil then
     return { resourceRequest = requests }
   end
@@ -165,10 +185,8 @@ function GetComponents(object)
   local spec = table_or_empty(get(object, "spec"))
   local conf = flat_settings(spec.flinkConfiguration)
   local components = {}
-  add_component(components, "jobmanager", jobmanager_count(spec, conf),
-    role_requirements(spec, conf, "jobmanager", "jobManager"))
-  add_component(components, "taskmanager", taskmanager_count(spec, conf),
-    role_requirements(spec, conf, "taskmanager", "taskManager"))
+  add_component(components, "jobmanager", jobmanager_count(spec, conf), role_requirements(spec, conf, JOBMANAGER))
+  add_component(components, "taskmanager", taskmanager_count(spec, conf), role_requirements(spec, conf, TASKMANAGER))
   return components
 end
 
