@@ -61,7 +61,8 @@ def _static_weights(chosen: Sequence[Candidate], placement: Placement) -> dict[s
 
 
 def _by_capacity(chosen: Sequence[Candidate], replicas: int, sharing: Sharing) -> dict[str, int] | Failure:
-    held = {one.name: one.held for one in chosen if one.held > 0}
+    in_order = sorted(chosen, key=lambda one: -1 if one.position is None else one.position)
+    held = {one.name: one.held for one in in_order if one.held > 0}
     running = sum(held.values())
     if sharing.fresh:
         return _divided(chosen, replicas, {one.name: one.available for one in chosen}, set(), sharing)
@@ -91,7 +92,7 @@ def _divided(
 
 def _fewest(room: dict[str, int], replicas: int, first: set[str]) -> dict[str, int]:
     taken: dict[str, int] = {}
-    for name in sorted(room, key=lambda name: (name not in first, -room[name], name)):
+    for name in sorted(room, key=lambda name: (name not in first, -room[name])):
         if sum(taken.values()) >= replicas:
             break
         taken[name] = room[name]

@@ -170,6 +170,7 @@ def _sorted_out(group: ClusterAffinityTerm, asked: _Asked) -> Iterator[tuple[str
     """Each cluster: excluded, filtered, or a candidate with what it has free."""
     overflows = (group.overflow_affinities or []) if asked.question.demand.components else []
     held = asked.past.held
+    positions = {name: position for position, name in enumerate(held)}
     for cluster in asked.question.clusters:
         name = cluster.name
         excluded_by = mismatch(cluster, group)
@@ -183,7 +184,7 @@ def _sorted_out(group: ClusterAffinityTerm, asked: _Asked) -> Iterator[tuple[str
         if found is not None:
             yield name, ClusterVerdict(name, Verdict.FILTERED, *found, overflow=overflow)
         else:
-            yield name, Candidate(cluster, asked.free(name), held.get(name) or 0, name in held, overflow)
+            yield name, Candidate(cluster, asked.free(name), held.get(name) or 0, positions.get(name), overflow)
 
 
 def _place(candidates: Sequence[Candidate], group: ClusterAffinityTerm, asked: _Asked) -> list[Target] | Failure:

@@ -2,8 +2,8 @@
 
 Clusters stand in an order, best first: the group's own before overflow, those that run the workload already, most free,
 name. By cluster the first ones are taken, and exchanged from the end for the roomiest of the others until what is
-wanted fits. By region the best combination of regions is taken, of the fewest that have clusters enough; each gives its
-best cluster, and the rest is filled up in order. Zone and provider are treated like region (Karmada 1.18 only leaves
+wanted fits. By region the best combination of regions with clusters enough is taken; each gives its best cluster, and
+the rest is filled up in order. Zone and provider are treated like region (Karmada 1.18 only leaves
 out clusters that have none); of several such constraints the first of region, provider, zone decides. Static weights
 name the clusters themselves, so constraints do not count for them.
 """
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from estimator.placement.combination import Place, best_combination
 from estimator.placement.decision import Demand, Failure, Reason
 from estimator.placement.policy import Cluster, Placement, SpreadConstraint
 
@@ -29,8 +30,14 @@ class Candidate:
     """Replicas or sets that it takes beyond what it has."""
 
     held: int = 0
-    is_target: bool = False
+    position: int | None = None
+    """Its place in `spec.clusters` until now; None when it does not have the workload."""
+
     overflow: int = 0
+
+    @property
+    def is_target(self) -> bool:
+        return self.position is not None
 
     @property
     def name(self) -> str:
@@ -98,12 +105,12 @@ def _by_topology(
             places.setdefault(place, []).append(candidate)
     if len(places) < constraint.least:
         return _too_few(f"{field}s", len(places), constraint)
-    scores = {name: _score(members, constraint, by_cluster, placement, demand) for name, members in places.items()}
-    names = sorted(places, key=lambda name: ([-part for part in scores[name]], name))
-    taken = _best_combination(
-        [(len(places[name]), scores[name]) for name in names], constraint, min(by_cluster.least, len(order))
-    )
-    members = [places[names[i]] for i in taken]
+    offers = [
+        Place(name, len(members), _score(members, constraint, by_cluster, placement, demand))
+        for name, members in places.items()
+    ]
+    taken = best_combination(offers, constraint.least, constraint.most(len(places)), by_cluster.least)
+    members = [places[place.name] for place in taken]
     first = {one.name: one for one in (place[0] for place in members)}
     rest = ranked({one.name: one for place in members for one in place if one.name not in first}.values())
     if not taken or len(first) + len(rest) < by_cluster.least:
@@ -123,45 +130,23 @@ def _places(cluster: Cluster, field: str) -> Sequence[str]:
 def _score(
     members: list[Candidate], constraint: SpreadConstraint, by_cluster: SpreadConstraint,
     placement: Placement, demand: Demand,
-) -> tuple[int, int]:  # fmt: skip
+) -> int:  # fmt: skip
     """How good a region is: what it can take of its part, then how many of its clusters hold the workload (percent)."""
-    wanted = _wanted(placement, demand)
-    if wanted is None:
-        roomy = [one for one in members if one.available >= max(demand.replicas, int(demand.is_whole))]
-        return len(roomy), _locality(roomy)
-    part = -(-wanted // constraint.least)
-    least = max(by_cluster.min_groups, constraint.least)
+    if placement.strategy == "Duplicated":
+        roomy = [one for one in members if one.available >= demand.replicas]
+        return 1000 * len(roomy) + _locality(roomy)
+    part = -(-demand.replicas // constraint.least)
+    least = max(by_cluster.least, constraint.least)
     room = 0
     for count, member in enumerate(members, 1):
         room += member.available
         if count >= least and room >= part:
-            return part, _locality(members[:count])
-    return min(room, part), _locality(members)
+            return 1000 * part + _locality(members[:count])
+    return 1000 * min(room, part) + _locality(members)
 
 
 def _locality(members: Sequence[Candidate]) -> int:
     return 100 * sum(one.is_target for one in members) // len(members) if members else 0
-
-
-def _best_combination(
-    places: Sequence[tuple[int, tuple[int, int]]], constraint: SpreadConstraint, clusters: int
-) -> tuple[int, ...]:
-    """Of the fewest places that have so many clusters together, those of the best total score; the earlier on a tie.
-
-    Karmada searches all combinations; keeping the best for each number of places and clusters grows with their product.
-    """
-    Best = dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]]
-    best: Best = {(0, 0): ((0, 0), ())}
-    most = constraint.most(len(places))
-    for index, (size, score) in enumerate(places):
-        for (count, have), (total, taken) in list(best.items()):
-            if count == most:
-                continue
-            key = (count + 1, min(have + size, clusters))
-            sum_ = (total[0] + score[0], total[1] + score[1])
-            if key not in best or sum_ > best[key][0]:
-                best[key] = (sum_, (*taken, index))
-    return next((best[n, clusters][1] for n in range(constraint.least, most + 1) if (n, clusters) in best), ())
 
 
 def _room(candidates: Iterable[Candidate]) -> int:

@@ -23,7 +23,7 @@ def candidates(text: str) -> list[Candidate]:
         free, _, place = rest.partition("@")
         held = name.endswith("*")
         spec = {"region": place, "provider": place, "zones": place.split("+") if place else []}
-        found.append(Candidate(cluster(name.rstrip("*"), **spec), int(free), is_target=held))
+        found.append(Candidate(cluster(name.rstrip("*"), **spec), int(free), position=0 if held else None))
     return found
 
 
