@@ -18,7 +18,8 @@ from estimator.accounting.amounts import Amounts
 from estimator.accounting.charges import Charge, admitted, bound, unbound
 from estimator.accounting.checks import Others, excesses, needs_single_charges, unchecked
 from estimator.accounting.demand import Binding, Demand, WorkloadKey, binding_decoder, demand_of
-from estimator.accounting.ledger import Ledger, Page
+from estimator.accounting.ledger import Ledger
+from estimator.accounting.pages import Page
 from estimator.accounting.review import AdmissionRequest, Verdict
 from estimator.accounting.rows import Decision
 from estimator.placement.bindings import Interpreted

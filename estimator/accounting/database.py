@@ -7,7 +7,7 @@ Either way a second writer of the same namespace waits until the first has commi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -49,6 +49,9 @@ class Database:
     def __init__(self, url: str, *, connections: int = 8) -> None:
         self.url = database_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.insert: Callable[[sa.Table], Any] = sqlite.insert if self.is_sqlite else postgresql.insert
+        """Makes an insert that knows `on_conflict_do_update` in the database's dialect."""
+
         self._engine = _engine(self.url, self.is_sqlite, connections)
         # SQLite has one writer at a time anyway; waiting in line here is fair, its busy handler is not.
         self._writer = asyncio.Lock()
@@ -85,10 +88,6 @@ class Database:
             rows = [{"namespace": namespace} for namespace in namespaces]
             await connection.execute(self.insert(quota_scopes).on_conflict_do_nothing(), rows)
             await connection.execute(lock)
-
-    def insert(self, table: sa.Table) -> Any:
-        """An insert that knows `on_conflict_do_update` in the database's dialect."""
-        return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
 
     @asynccontextmanager
     async def _writing(self) -> AsyncIterator[AsyncConnection]:

@@ -12,7 +12,8 @@ from typing import Literal
 from estimator.accounting.amounts import Amounts, quantity
 from estimator.accounting.charges import Charge, bound
 from estimator.accounting.demand import Binding, WorkloadKey
-from estimator.accounting.ledger import Ledger, Page
+from estimator.accounting.ledger import Ledger
+from estimator.accounting.pages import Page
 from estimator.accounting.rows import Decision
 from interpreters.core.errors import QuantityError
 

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from estimator.accounting.amounts import texts
+from estimator.accounting.charges import Charge
 from estimator.accounting.database import LedgerError, database_url
 from estimator.accounting.demand import Binding, WorkloadKey, binding_decoder
 from estimator.accounting.ledger import Ledger
@@ -96,6 +97,22 @@ async def test_decisions_older_than_the_retention_are_forgotten(ledger: Ledger, 
     await decide("new")
     assert await ledger.prune() == 1
     assert [line.request async for line in ledger.decisions()] == ["new"]
+
+
+async def test_very_many_charges_expire_at_once(ledger: Ledger, clock: Clock) -> None:
+    promised = demand(("main", 1, {"cpu": "1"}))
+    async with ledger.page("team-a") as page:
+        await page.save(
+            *(
+                Charge(JOB._replace(name=f"job-{i}"), provisional=promised, expires_at=clock.now + 1)
+                for i in range(5001)
+            )
+        )
+        assert texts(await page.used())["cpu"] == "5001"
+    clock.now += 2
+    async with ledger.page("team-a") as page:
+        assert await page.used() == {}
+    assert await ledger.namespaces() == []
 
 
 async def test_sums_are_exact_where_64_bits_are_not_enough(ledger: Ledger) -> None:
