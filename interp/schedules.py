@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from estimator.model import NO_LIMIT, NO_OPINION
 from estimator.placement.bindings import ClusterTarget, Interpreted, build_binding
-from estimator.placement.checks import is_policy
+from estimator.placement.checks import check_policy, is_policy
 from estimator.placement.decision import Availability, Decision, GroupReport, Target, Verdict
 from estimator.placement.policy import Cluster, Placement, read_cluster, read_placement
 from estimator.placement.scheduling import Past
-from estimator.placement.validation import violations
 from estimator.snapshot.known import KnownCluster, known_from_folder
 from interp.estimates import Question, Workload, answer, requirements_of
 from interpreters.core.documents import Document
@@ -58,11 +59,11 @@ def read_policy(documents: Sequence[Document], where: str) -> tuple[Document, Pl
     policies = [document for document in documents if is_policy(document)]
     if len(policies) != 1:
         raise DocumentError(where, f"expected one PropagationPolicy or ClusterPropagationPolicy, got {len(policies)}")
-    placement = read_placement((policies[0].get("spec") or {}).get("placement") or {})
-    broken = violations(placement)
+    policy = policies[0]
+    broken = [str(finding) for finding in check_policy(policy) if finding.level == "error"]
     if broken:
-        raise DocumentError(where, "; ".join(map(str, broken)))
-    return policies[0], placement
+        raise DocumentError(where, "; ".join(broken))
+    return policy, read_placement(policy["spec"].get("placement") or {})
 
 
 def read_members(documents: Sequence[Document], where: str, nodes: Path | None) -> list[Member]:
@@ -72,7 +73,10 @@ def read_members(documents: Sequence[Document], where: str, nodes: Path | None) 
     for document in documents:
         if not str(document.get("apiVersion", "")).startswith(_CLUSTER_GROUP) or document.get("kind") != "Cluster":
             raise DocumentError(where, f"expected Clusters of {_CLUSTER_GROUP}v1alpha1, got {document.get('kind')}")
-        cluster = read_cluster(document)
+        try:
+            cluster = read_cluster(document)
+        except InputError as error:
+            raise DocumentError(where, str(error)) from None
         if not cluster.name or cluster.name in members:
             raise DocumentError(where, f"cluster {cluster.name!r}: each needs a name of its own")
         picture = pictures.pop(cluster.name, KnownCluster(cluster.name))
@@ -96,12 +100,32 @@ def _pictures(folder: Path) -> Iterator[KnownCluster]:
             yield from known_from_folder(entry, entry.name if entry.is_dir() else entry.name.partition(".")[0])
 
 
+class _BindingSpec(Wire, frozen=True):
+    clusters: list[Target] = []
+
+
+class _BindingStatus(Wire, frozen=True):
+    scheduler_observing_affinity_name: str = ""
+
+
+class _Binding(Wire, frozen=True):
+    kind: str = ""
+    spec: _BindingSpec = _BindingSpec()
+    status: _BindingStatus = _BindingStatus()
+
+
 def read_past(binding: Document | None, observed: str | None, reschedule: bool) -> Past:
     """What a binding, if there is one, says of the last decision; `observed` overrides its name."""
-    spec, status = ((binding or {}).get(part) or {} for part in ("spec", "status"))
-    targets = [Target(str(one.get("name", "")), one.get("replicas")) for one in spec.get("clusters") or ()]
-    name = status.get("schedulerObservingAffinityName", "") if observed is None else observed
-    return Past(str(name), targets, reschedule)
+    try:
+        last = msgspec.convert(binding or {}, _Binding)
+    except msgspec.ValidationError as error:
+        raise InputError(f"the binding: {error}") from None
+    if binding is not None and last.kind not in ("ResourceBinding", "ClusterResourceBinding"):
+        raise InputError(
+            f"the binding: expected a ResourceBinding or ClusterResourceBinding, got {last.kind or 'none'}"
+        )
+    name = last.status.scheduler_observing_affinity_name if observed is None else observed
+    return Past(name, last.spec.clusters, reschedule)
 
 
 def estimating(
@@ -113,7 +137,10 @@ def estimating(
     question = Question(replicas=len(workload.components) == 1)
 
     def estimate(name: str) -> Availability | None:
-        (found,) = answer(workload, [known[name]], question).clusters
+        try:
+            (found,) = answer(workload, [known[name]], question).clusters
+        except InputError as error:
+            raise InputError(f"cluster {name}: {error}") from None
         answers = [] if found.problem else [Availability(found.count, found.binding)]
         if addresses and name in addresses:
             answers.append(_remote(workload, name, addresses[name]))

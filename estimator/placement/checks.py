@@ -74,7 +74,10 @@ def selects(policy: Mapping[str, Any], workload: Mapping[str, Any]) -> bool:
             if selector["name"] == metadata.get("name"):
                 return True
         else:
-            labels = msgspec.convert(selector.get("labelSelector") or {}, LabelSelector)
+            try:
+                labels = msgspec.convert(selector.get("labelSelector") or {}, LabelSelector)
+            except msgspec.ValidationError:
+                continue  # one that the API server would refuse selects nothing
             if selected(metadata.get("labels") or {}, labels):
                 return True
     return False

@@ -190,6 +190,8 @@ MISUSES = [  # arguments, part of the complaint
     ((*WEB, "--unavailable", "moon"), "there is no such cluster"),
     ((*WEB, "--estimator", "moon"), "expected CLUSTER=HOST:PORT"),
     ((*WEB, "--nodes", FOLDER / "web.yaml"), "expected a folder"),
+    ((*WEB, "--binding", FOLDER / "web.yaml"), "expected a ResourceBinding or ClusterResourceBinding, got Deployment"),
+    ((*WEB, "--clusters", FOLDER / "web.yaml"), "expected Clusters of cluster.karmada.io/v1alpha1, got Deployment"),
 ]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from estimator.placement.checks import check_policy, doubts, selects
 from estimator.placement.decision import Decision
@@ -71,6 +73,27 @@ MALFORMED = [
 def test_what_is_no_policy_at_all_is_an_error_with_its_field(document: dict[str, Any], field: str) -> None:
     (found,) = check_policy(document)
     assert (found.level, found.field) == ("error", field)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["affinityName", "clusterNames", "spreadByField", "weight", "exclude"]), inner
+        )
+    ),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(
+    ["clusterAffinity", "clusterAffinities", "spreadConstraints", "clusterTolerations", "replicaScheduling"]
+)
+
+
+@given(st.dictionaries(FIELDS, ANYTHING), ANYTHING)
+def test_whatever_a_policy_holds_is_judged(placement: Any, selectors: Any) -> None:
+    document = policy(placement) | {"spec": {"placement": placement, "resourceSelectors": selectors}}
+    assert all(one.field and one.message for one in check_policy(document, FLEET))
 
 
 SELECTIONS = [  # selector, policy kind, workload's namespace, selected
