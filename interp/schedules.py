@@ -12,7 +12,7 @@ import msgspec
 from estimator.model import NO_LIMIT, NO_OPINION
 from estimator.placement.bindings import ClusterTarget, Interpreted, build_binding
 from estimator.placement.checks import check_policy, is_policy
-from estimator.placement.decision import Availability, Decision, GroupReport, Target, Verdict
+from estimator.placement.decision import Availability, Decision, GroupReport, Reason, Target, Verdict
 from estimator.placement.policy import Cluster, Placement, read_cluster, read_placement
 from estimator.placement.scheduling import Past
 from estimator.snapshot.known import KnownCluster, known_from_folder
@@ -221,7 +221,8 @@ def _group(group: GroupReport, report: ScheduleReport) -> Iterator[RenderableTyp
 def _outcome(decision: Decision, unit: str) -> str:
     recorded = decision.recorded_affinity_name
     if decision.failure is not None:
-        kept = "spec.clusters is emptied" if not decision.clusters else "spec.clusters stays"
+        empties = decision.failure.reason is Reason.NO_CLUSTER_FIT
+        kept = "spec.clusters is emptied" if empties else "spec.clusters stays as it is"
         name = f"the recorded group stays {recorded!r}" if recorded else "no group is recorded"
         return _plain(f"{decision.failure.reason}: {decision.failure.message}; {name}, {kept}")
     places = ", ".join(f"{one.name}{'' if one.replicas is None else f' ({one.replicas})'}" for one in decision.clusters)
