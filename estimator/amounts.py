@@ -26,6 +26,12 @@ def scheduler_amount(resource: str, quantity: Quantity) -> int:
     return max(amount, 0)
 
 
+def pod_amount(resource: str, quantity: Quantity) -> Quantity:
+    """What one pod's request comes to: the API server stores no finer cpu, the scheduler counts no finer rest."""
+    units = scheduler_amount(resource, quantity)
+    return Quantity.milli(units, quantity.format) if resource == CPU else Quantity.of(units, quantity.format)
+
+
 def scheduler_amounts(texts: Mapping[str, str | int | float] | None) -> Amounts:
     """A resource list, as an object spells it, in scheduler units. Raises `InputError`."""
     amounts = {}

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from estimator.amounts import PODS
+from estimator.amounts import PODS, pod_amount
 from estimator.fitting import Columns, Wanted, fit_sets, place_all, place_once
 from estimator.free import column
 from estimator.model import NO_LIMIT, AssumedWorkload, Code, Estimate, PluginResult, Shortfall
@@ -234,7 +234,11 @@ def _no_summary(cluster: Mapping[str, Any], unit: str) -> Estimate:
 
 
 def _positive(amounts: Mapping[str, Quantity]) -> Requests:
-    return {resource: amount for resource, amount in amounts.items() if amount > ZERO and resource != PODS}
+    return {
+        resource: pod_amount(resource, amount)
+        for resource, amount in amounts.items()
+        if amount > ZERO and resource != PODS
+    }
 
 
 def _code(count: int) -> Code:

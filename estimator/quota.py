@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from estimator.amounts import PODS
+from estimator.amounts import PODS, pod_amount
 from interpreters.core.errors import InputError, QuantityError
 from interpreters.core.quantity import ZERO, Quantity
 from interpreters.core.requirements import Component, ComponentRequirements
@@ -81,7 +81,7 @@ def charged(quota: Quota, components: Iterable[Component]) -> dict[str, Quantity
         if component.replicas > 0 and applies(quota, component.replica_requirements) is True:
             for resource, amount in (component.amounts() | {PODS: Quantity.of(1)}).items():
                 if resource in quota.free and amount > ZERO:
-                    total[resource] = total.get(resource, ZERO) + amount * component.replicas
+                    total[resource] = total.get(resource, ZERO) + pod_amount(resource, amount) * component.replicas
     return total
 
 

@@ -53,6 +53,12 @@ def test_extended_and_ephemeral_resources_count() -> None:
     assert sets(gpu, quota("q", {"hugepages-2Mi": "8Mi"})) == 1
 
 
+def test_a_pod_is_charged_in_whole_thousandths_of_cpu_and_whole_units_of_the_rest() -> None:
+    small = [component("a", 2, cpu="12345u"), component("b", 1, memory="1100m")]
+    assert sets(small, quota("q", {"cpu": "260m"})) == 10
+    assert sets(small, quota("q", {"memory": "10"})) == 5
+
+
 def test_the_tightest_of_several_quotas_counts_and_other_namespaces_do_not() -> None:
     wide, tight, other = quota("w", {"cpu": "100"}), quota("t", {"cpu": "4"}), quota("o", {"cpu": "0"}, namespace="x")
     assert sets(ONE, wide, tight, other) == 2
