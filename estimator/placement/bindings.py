@@ -149,9 +149,12 @@ def demand_fields(interpreted: Interpreted, *, namespace: str, gate: bool, like:
 
 
 def schedules_components(placement: Mapping[str, Any] | None) -> bool:
-    """Whether the placement lets all components be scheduled together: to exactly one cluster."""
+    """Whether the placement lets all components be scheduled together: to exactly one cluster.
+
+    Karmada fills a missing `minGroups` with 1.
+    """
     return any(
-        rule.get("spreadByField") == "cluster" and rule.get("minGroups") == 1 == rule.get("maxGroups")
+        rule.get("spreadByField") == "cluster" and (rule.get("minGroups") or 1) == 1 == rule.get("maxGroups")
         for rule in (placement or {}).get("spreadConstraints") or ()
     )
 
