@@ -44,6 +44,8 @@ def _details(estimate: Estimate) -> Iterable[str]:
 def _plugin(result: PluginResult) -> str:
     if result.code is Code.ERROR:
         return f"{result.plugin} failed"
+    if result.code is Code.NOOPERATION and result.reasons:
+        return f"{result.plugin} is not heard"
     if result.code is Code.NOOPERATION or result.count == NO_LIMIT:
         return f"{result.plugin} allows any number"
     return f"{result.plugin} allows {result.count}" + (f" ({result.binding})" if result.binding else "")

@@ -7,16 +7,20 @@ point group `interp.estimator_plugins`; each entry point names a class, or a fun
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import entry_points
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
 from typing import Final, Protocol, runtime_checkable
 
 import msgspec
 
 from estimator.model import NO_LIMIT, AssumedWorkload, Code, Estimate, PluginResult
 from estimator.state import ClusterState
-from interpreters.core.errors import InputError, InterpError
+from interpreters.core.errors import InterpError
 from interpreters.core.requirements import Component, ReplicaRequirements
+
+log = logging.getLogger(__name__)
 
 ENTRY_POINT_GROUP: Final = "interp.estimator_plugins"
 
@@ -45,24 +49,51 @@ class Plugin(Protocol):
         """How many whole sets of these components the constraint allows."""
 
 
+@dataclass(frozen=True, slots=True)
+class UnusablePlugin:
+    """Stands in for a plugin that an installed package offers but that cannot be used: says so, and limits nothing.
+
+    A broken package must not take the answers of all other plugins away, nor may its own constraint vanish unsaid.
+    """
+
+    name: str
+    problem: str
+
+    def estimate(
+        self, state: ClusterState, requirements: ReplicaRequirements, assumed: Sequence[AssumedWorkload] = ()
+    ) -> PluginResult:
+        return PluginResult(self.name, Code.NOOPERATION, reasons=[self.problem])
+
+    def estimate_components(
+        self,
+        state: ClusterState,
+        components: Sequence[Component],
+        namespace: str,
+        assumed: Sequence[AssumedWorkload] = (),
+    ) -> PluginResult:
+        return PluginResult(self.name, Code.NOOPERATION, reasons=[self.problem])
+
+
 def find_plugins() -> list[Plugin]:
-    """The plugins that installed packages offer, in the order of their entry points' names."""
-    found: list[Plugin] = []
-    for entry_point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
-        try:
-            plugin = entry_point.load()()
-        except Exception as error:
-            raise InputError(
-                f'estimator plugin "{entry_point.name}" ({entry_point.value}) cannot be loaded: {error}; '
-                f"repair or remove the package that offers it"
-            ) from error
-        if not isinstance(plugin, Plugin):
-            raise InputError(
-                f'estimator plugin "{entry_point.name}" ({entry_point.value}) is not a plugin: expected an object with '
-                f"name, estimate and estimate_components, got {type(plugin).__name__}"
-            )
-        found.append(plugin)
-    return found
+    """The plugins that installed packages offer, in the order of their entry points' names; warns of unusable ones."""
+    return [_made(point) for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name)]
+
+
+def _made(entry_point: EntryPoint) -> Plugin:
+    try:
+        plugin = entry_point.load()()
+        if isinstance(plugin, Plugin):
+            return plugin
+        problem = f"expected an object with name, estimate and estimate_components, got {type(plugin).__name__}"
+    except (Exception, SystemExit) as error:  # a package of somebody else's may fail in any way
+        problem = f"{type(error).__name__}: {error}"
+    unusable = UnusablePlugin(
+        entry_point.name,
+        f"cannot be used, so its limits do not count: {problem}; repair or remove the package that offers it "
+        f"({entry_point.value})",
+    )
+    log.warning("estimator plugin %s %s", unusable.name, unusable.problem)
+    return unusable
 
 
 def run_plugins(plugins: Iterable[Plugin], ask: Callable[[Plugin], PluginResult]) -> list[PluginResult]:
@@ -105,8 +136,7 @@ def merge_results(results: Sequence[PluginResult], unit: str, *, method: str = "
 
 def _in_bounds(result: PluginResult) -> PluginResult:
     """A plugin's number as the wire can carry it: 0 to 2147483647, and 0 exactly when it says Unschedulable."""
-    count = 0 if result.code is Code.UNSCHEDULABLE else max(0, min(result.count, NO_LIMIT))
-    code = Code.UNSCHEDULABLE if result.code is Code.SUCCESS and count == 0 else result.code
-    if (count, code) == (result.count, result.code):
-        return result
+    code = Code(result.code)
+    count = 0 if code is Code.UNSCHEDULABLE else max(0, min(int(result.count), NO_LIMIT))
+    code = Code.UNSCHEDULABLE if code is Code.SUCCESS and count == 0 else code
     return msgspec.structs.replace(result, count=count, code=code)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from estimator.estimation import estimate_replicas, estimate_sets
-from estimator.framework import Plugin, find_plugins, merge_results
+from estimator.explain import explain
+from estimator.framework import Plugin, find_plugins, merge_results, run_plugins
 from estimator.merge import merge_estimates
 from estimator.model import NO_LIMIT, AssumedWorkload, Code, PluginResult
 from estimator.plugins import default_plugins
 from estimator.state import ClusterState
-from interpreters.core.errors import InputError
 from interpreters.core.requirements import Component, ReplicaRequirements
 from tests.estimator.worlds import cluster, component, node, requirements
 
@@ -131,6 +132,9 @@ class GpuPool:
 def broken():
     raise RuntimeError("no such pool")
 
+def leaving():
+    raise SystemExit(3)
+
 def nothing():
     return object()
 """
@@ -149,28 +153,46 @@ def test_a_package_offers_a_plugin_by_entry_point(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("entry_point", "message"),
+    ("maker", "problem"),
     [
-        (
-            "pool = our_plugins:broken",
-            'estimator plugin "pool" (our_plugins:broken) cannot be loaded: no such pool; '
-            "repair or remove the package that offers it",
-        ),
-        (
-            "pool = our_plugins:nothing",
-            'estimator plugin "pool" (our_plugins:nothing) is not a plugin: expected an object with name, estimate and '
-            "estimate_components, got object",
-        ),
+        ("our_plugins:broken", "RuntimeError: no such pool"),
+        ("our_plugins:leaving", "SystemExit: 3"),
+        ("our_plugins:missing", "AttributeError: module 'our_plugins' has no attribute 'missing'"),
+        ("our_plugins:nothing", "expected an object with name, estimate and estimate_components, got object"),
+        ("no_such_module:Pool", "ModuleNotFoundError: No module named 'no_such_module'"),
     ],
 )
-def test_a_plugin_that_cannot_be_used_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry_point: str, message: str
+def test_a_plugin_that_cannot_be_used_is_told_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, maker: str, problem: str
 ) -> None:
-    installed(tmp_path, entry_point, OURS)
+    installed(tmp_path, f"pool = {maker}\nzebra = our_plugins:GpuPool", OURS)
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(InputError) as caught:
-        find_plugins()
-    assert str(caught.value) == message
+    found = find_plugins()
+    told = (
+        f"cannot be used, so its limits do not count: {problem}; repair or remove the package that offers it ({maker})"
+    )
+    assert caplog.messages == [f"estimator plugin pool {told}"]
+    assert [plugin.name for plugin in found] == ["pool", "GpuPool"]
+    for estimate in (
+        estimate_replicas(cluster(node("a")), requirements(), plugins=[*default_plugins(), *found]),
+        estimate_sets(cluster(node("a")), [component("a", 1)], "default", plugins=[*default_plugins(), *found]),
+    ):
+        assert (estimate.code, estimate.binding) == (Code.SUCCESS, "GpuPool: cards")
+        assert f"pool: {told}" in estimate.reasons
+        assert "  pool is not heard" in explain(estimate).splitlines()
+
+
+def test_a_plugins_answer_is_made_to_fit_the_wire() -> None:
+    loose: Any = (2.5, "Success"), (-3, "Success"), (7, "Unschedulable"), (10**12, "Success")
+    plugins = [Fixed(code, count) for count, code in loose]
+    results = run_plugins(plugins, lambda plugin: plugin.estimate(cluster(), requirements()))
+    assert all(type(result.count) is int and type(result.code) is Code for result in results)
+    assert [(result.count, result.code) for result in results] == [
+        (2, Code.SUCCESS),
+        (0, Code.UNSCHEDULABLE),
+        (0, Code.UNSCHEDULABLE),
+        (NO_LIMIT, Code.SUCCESS),
+    ]
 
 
 MERGES: list[tuple[list[dict[str, int]], dict[str, int]]] = [
