@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from interpreters.core.kinds import GroupVersionKind
 from webhook.registration import is_native
@@ -22,9 +23,14 @@ _POLICIES: Final = {
 
 
 def admission_configuration(
-    client: Mapping[str, Any], kinds: Iterable[GroupVersionKind], *, name: str, timeout: int
+    client: Mapping[str, Any],
+    kinds: Iterable[GroupVersionKind],
+    *,
+    name: str,
+    timeout: int,
+    port: int | None = None,
 ) -> dict[str, Any]:
-    """For the server that `client` names and the kinds its scripts know.
+    """For the server that `client` names, at another port if its second listener has one, and the kinds it knows.
 
     A server that does not answer lets everything pass (Ignore): an audit finds later what it missed, while refusing
     everything would stop every cluster at once.
@@ -37,7 +43,7 @@ def admission_configuration(
         "webhooks": [
             {
                 "name": f"{short}.{name}",
-                "clientConfig": _at(client, path),
+                "clientConfig": _at(client, path, port),
                 "admissionReviewVersions": ["v1"],
                 "sideEffects": "NoneOnDryRun",
                 "failurePolicy": "Ignore",
@@ -78,9 +84,11 @@ def _workload_rules(kinds: Iterable[GroupVersionKind]) -> list[dict[str, Any]]:
     ]
 
 
-def _at(client: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """The same server, another path."""
+def _at(client: Mapping[str, Any], path: str, port: int | None) -> dict[str, Any]:
+    """The same server, another path, perhaps another port."""
     if "service" in client:
-        return {**client, "service": {**client["service"], "path": path}}
-    scheme, _, rest = str(client["url"]).partition("://")
-    return {**client, "url": f"{scheme}://{rest.partition('/')[0]}{path}"}
+        elsewhere = {"path": path, **({"port": port} if port else {})}
+        return {**client, "service": {**client["service"], **elsewhere}}
+    parts = urlsplit(str(client["url"]))
+    place = parts.netloc if port is None else f"{parts.netloc.removesuffix(f':{parts.port}')}:{port}"
+    return {**client, "url": f"https://{place}{path}"}

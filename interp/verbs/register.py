@@ -33,6 +33,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--config", help="The settings file of `interp serve`. [INTERP_CONFIG]")
 @click.option("--sample", "samples", type=_FILE, multiple=True, help="Objects to prove scripts harmless with.")
 @click.option("--admission", is_flag=True, help="Also the ValidatingWebhookConfiguration for /admit and policies.")
+@click.option("--admission-port", type=int, help="Where these are served, if on a second listener (adminPort).")
 @click.option("--apply", "applies", is_flag=True, help="Apply it to the Karmada API server.")
 @click.option("--kubeconfig", type=_FILE, help="Of the Karmada API server, for --apply.")
 @click.option("--context", "kube_context", default="", help="In the kubeconfig.")
@@ -60,7 +61,8 @@ def command(**options: Any) -> None:
     if options["admission"]:
         from webhook.admission_registration import admission_configuration
 
-        documents.append(admission_configuration(client, kinds, name=options["name"], timeout=options["timeout"]))
+        named = {"name": options["name"], "timeout": options["timeout"], "port": options["admission_port"]}
+        documents.append(admission_configuration(client, kinds, **named))
     _deliver(documents, options)
 
 

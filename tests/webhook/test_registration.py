@@ -25,6 +25,7 @@ from interpreters.core.operations import BY_NAME, OPERATIONS
 from interpreters.interpretation import load_functions
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import Candidate, Origin, Source, scan
+from webhook.admission_registration import admission_configuration
 from webhook.registration import Plan, check_rules, client_config, configuration, is_native, plan_registration
 from webhook.zero_proof import zero_proof
 
@@ -194,3 +195,20 @@ def test_the_command_prints_what_karmada_takes(tmp_path: Path) -> None:
     assert "nothing to register" in str(narrowed.exception)
     as_json = CliRunner().invoke(command, [*arguments[:-1], "-o", "json"])
     assert json.loads(as_json.stdout)["kind"] == "ResourceInterpreterWebhookConfiguration"
+
+
+PLACES = [  # clientConfig, port of the second listener, where /admit is
+    ({"url": "https://interp.example.org:8443/interpret/s3cret"}, None, "https://interp.example.org:8443/admit"),
+    ({"url": "https://interp.example.org:8443/interpret"}, 9443, "https://interp.example.org:9443/admit"),
+    ({"url": "https://[::1]:8443/interpret"}, 9443, "https://[::1]:9443/admit"),
+    ({"url": "https://interp.example.org/interpret"}, 9443, "https://interp.example.org:9443/admit"),
+    ({"service": {"namespace": "n", "name": "s", "port": 443, "path": "/interpret"}}, 9443,
+     {"namespace": "n", "name": "s", "port": 9443, "path": "/admit"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("client", "port", "place"), PLACES)
+def test_admission_is_registered_where_it_is_served(client: dict[str, Any], port: int | None, place: Any) -> None:
+    made = admission_configuration(client, [CRD], name="a.b", timeout=5, port=port)
+    config = made["webhooks"][0]["clientConfig"]
+    assert (config.get("url") or config["service"]) == place
