@@ -40,6 +40,8 @@ def database_url(text: str) -> sa.URL:
     driver = _DRIVERS.get(url.get_backend_name())
     if driver is None:
         raise InputError(f"ledger: expected sqlite or postgresql, got {url.get_backend_name()}")
+    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
+        raise InputError("ledger: a ledger in memory would be forgotten; name a file, such as sqlite:///ledger.db")
     return url.set(drivername=driver)
 
 

@@ -167,7 +167,7 @@ def test_a_ledger_is_a_file_or_a_url(text: str, driver: str) -> None:
     assert database_url(text).drivername == driver
 
 
-@pytest.mark.parametrize("text", ["mysql://h/db", "postgresql://[::1"])
+@pytest.mark.parametrize("text", ["mysql://h/db", "postgresql://[::1", "sqlite://", ":memory:"])
 def test_other_databases_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="ledger:"):
         database_url(text)
