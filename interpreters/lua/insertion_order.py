@@ -30,6 +30,8 @@ _KEYWORDS: Final = frozenset(
     b" while".split()
 )
 
+_MAKING_TEXTS: Final = frozenset((b"..", b"and", b"or"))  # operators that may answer a text beside a number
+
 
 @dataclass(frozen=True, slots=True)
 class _Token:
@@ -52,7 +54,7 @@ def noting_keys(source: bytes) -> bytes:
             continue
         table = _table_before(tokens, i, opening, source)
         key = tokens[i + 1 : close]
-        if table is None or not key or key[0].kind == "number" or any(token.text == b"function" for token in key):
+        if table is None or not key or _is_number(key) or any(token.text == b"function" for token in key):
             continue
         parts += (
             source[done : tokens[i].end],
@@ -66,6 +68,13 @@ def noting_keys(source: bytes) -> bytes:
         done = tokens[close].start
     parts.append(source[done:])
     return b"".join(parts)
+
+
+def _is_number(key: list[_Token]) -> bool:
+    """Whether a key can only be a number, as in `t[1]` and `t[#t + 1]`: numbers need no note."""
+    if key[0].text == b"#":  # a length and what is done to it
+        return not any(token.text in _MAKING_TEXTS for token in key)
+    return key[0].kind == "number"
 
 
 def _tokens(source: bytes) -> list[_Token]:

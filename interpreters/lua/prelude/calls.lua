@@ -120,6 +120,7 @@ end
 
 -- Scripts -------------------------------------------------------------------------------------------------------------
 local chunks, sources = {}, {}
+local rooms = {} -- how many globals a script had when it was first run
 local globals, main, source, entry -- of the running call; `entry` once the function is called
 
 -- `text` must compile by itself; `prepared` is the same as a function body with our `..`, `enclosed` without, for the
@@ -133,12 +134,18 @@ function P.compile(id, text, prepared, enclosed)
   return true, ""
 end
 
-function P.forget(id) chunks[id], sources[id] = nil, nil end
+function P.forget(id) chunks[id], sources[id], rooms[id] = nil, nil, nil end
 
 local function run_chunk(id)
-  globals, main, source, entry = P.fresh_globals(), chunks[id], sources[id], nil
+  local room = rooms[id]
+  globals, main, source, entry = P.fresh_globals(room or 32), chunks[id], sources[id], nil
   setfenv(main, globals)
   main()
+  if not room then
+    room = 0
+    for _ in next, globals do room = room + 1 end
+    rooms[id] = room
+  end
 end
 
 -- Names of the functions that the script made, one a line.

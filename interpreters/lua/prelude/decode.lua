@@ -139,10 +139,12 @@ end
 local function too_deep() P.raise({ limit = "depth" }) end
 
 -- From behind the brace. `wait` names the field that may stay text: "metadata" in the object itself, then the ones below.
+-- Two bytes are read at once where the first hardly ever surprises.
 function read_object(i, depth, wait)
   if depth > deepest then too_deep() end
+  local text, byte, find, sub = text, byte, find, sub
   local t = new_table(0, 4)
-  local c = byte(text, i)
+  local c, d = byte(text, i), nil
   if c ~= 34 then
     i, c = skip_blank(i)
     if c == 125 then
@@ -161,10 +163,13 @@ function read_object(i, depth, wait)
     else
       key, i = read_escaped(i)
     end
-    c = byte(text, i)
-    if c ~= 58 then i = skip_blank(i) end
-    i = i + 1
-    c = byte(text, i)
+    d, c = byte(text, i, i + 1)
+    if d == 58 then
+      i = i + 1
+    else
+      i = skip_blank(i) + 1
+      c = byte(text, i)
+    end
     if c <= 32 then i, c = skip_blank(i) end
     if wait and wait[key] then
       t[key], i = wait[key](i, c, depth, t, key)
@@ -178,17 +183,21 @@ function read_object(i, depth, wait)
       else
         t[key], i = read_escaped(i)
       end
+    elseif c == 123 then
+      t[key], i = read_object(i + 1, depth + 1)
     else
       t[key], i = read_value(i, c, depth, t, key)
     end
-    c = byte(text, i)
+    c, d = byte(text, i, i + 1)
     if c ~= 44 then
-      if c ~= 125 then i, c = skip_blank(i) end
+      if c ~= 125 then
+        i, c = skip_blank(i)
+        d = byte(text, i + 1)
+      end
       if c == 125 then break end
     end
     i = i + 1
-    c = byte(text, i)
-    if c ~= 34 then i = skip_blank(i) end
+    if d ~= 34 then i = skip_blank(i) end
   end
   local origin = origins[t]
   if origin then origin.kind = "object" end
@@ -199,8 +208,9 @@ end
 -- From behind the bracket.
 function read_array(i, depth)
   if depth > deepest then too_deep() end
+  local text, byte = text, byte
   local t, n = new_table(2, 0), 0
-  local c = byte(text, i)
+  local c, d = byte(text, i), nil
   if c <= 32 then i, c = skip_blank(i) end
   if c == 93 then
     origins[t] = EMPTY_ARRAY
@@ -221,11 +231,13 @@ function read_array(i, depth)
     else
       t[n], i = read_value(i, c, depth, t, n)
     end
-    c = byte(text, i)
-    if c <= 32 then i, c = skip_blank(i) end
+    c, d = byte(text, i, i + 1)
+    if c <= 32 then
+      i, c = skip_blank(i)
+      d = byte(text, i + 1)
+    end
     if c == 93 then break end
-    i = i + 1
-    c = byte(text, i)
+    i, c = i + 1, d
     if c <= 32 then i, c = skip_blank(i) end
   end
   local origin = origins[t]

@@ -4,7 +4,7 @@ local concat, floor, format, match, next, sort, type = table.concat, math.floor,
 local number_json, number_text, quoted_text, value_name = P.number_json, P.number_text, P.quoted, P.value_name
 local decoded, kind_at = P.decoded, P.kind_at
 
-local parts, count = {}, 0 -- the text so far
+local parts = {} -- the text so far, and what is left of an earlier one behind it
 local visited, long_bytes = 0, 0 -- fields seen, written or not; bytes in long parts (short ones count by number)
 local path, tables = {}, {} -- keys and tables from the root to here
 local depth, deepest, longest = 0, 0, 0
@@ -108,38 +108,41 @@ local function scalar_part(value, kind, origin, key)
   return fail("a " .. kind .. " cannot be part of a reply")
 end
 
-local function put_array(t, n, origin)
-  depth = depth + 1
-  tables[depth] = t
+-- Functions that add to the text are given the number of its parts so far and answer the new one.
+local function put_array(t, n, origin, count)
+  if n == 0 then
+    parts[count + 1] = "[]"
+    return count + 1
+  end
+  local parts, known, at = parts, quoted, depth + 1
+  depth, tables[at] = at, t
   for i = 1, n do
-    path[depth] = i
-    count = count + 1
-    parts[count] = i == 1 and "[" or ","
     local value = t[i]
     local kind = type(value)
-    if kind == "string" then
-      count = count + 1
-      parts[count] = quoted[value] or quote(value)
-    elseif kind == "table" then
-      local text, has_nulls
-      if next(value) == nil and not lazies[value] then
+    parts[count + 1] = i == 1 and "[" or ","
+    count = count + 2
+    local text = kind == "string" and known[value]
+    if not text then
+      path[at] = i
+      if kind == "string" then
+        text = quote(value)
+      elseif kind ~= "table" then
+        text = scalar_part(value, kind, origin, i)
+      elseif next(value) == nil and not lazies[value] then
+        local has_nulls
         text, has_nulls = empty_part(value)
         text = text or not has_nulls and "{}" -- an element cannot be dropped
       end
-      if text then
-        count = count + 1
-        parts[count] = text
-      else
-        put_table(value)
-      end
+    end
+    if text then
+      parts[count] = text
     else
-      count = count + 1
-      parts[count] = scalar_part(value, kind, origin, i)
+      count = put_table(value, count - 1)
     end
   end
-  depth = depth - 1
-  count = count + 1
-  parts[count] = n == 0 and "[]" or "]"
+  depth = at - 1
+  parts[count + 1] = "]"
+  return count + 1
 end
 
 -- Sorts the first n keys; the list may hold others behind them.
@@ -161,45 +164,48 @@ local function sort_keys(keys, n)
   return keys
 end
 
-local function put_object(t, keys, n, origin)
+local function put_object(t, keys, n, origin, count)
   if n > 1 then keys = sort_keys(keys, n) end
-  depth = depth + 1
-  tables[depth] = t
-  local waiting = lazies[t]
-  local is_first = true
+  local parts, known, at, waiting = parts, quoted, depth + 1, lazies[t]
+  depth, tables[at] = at, t
+  local is_first, names = true, first_key
   for i = 1, n do
     local key = keys[i]
-    path[depth] = key
     local text, dropped = waiting and waiting[key], false
     local value
-    if not text then value = t[key] end
-    local kind = type(value)
     if text then
       long_bytes = long_bytes + #text
-    elseif kind == "string" then
-      text = quoted[value] or quote(value)
-    elseif kind ~= "table" then
-      text = scalar_part(value, kind, origin, key)
-    elseif next(value) == nil and not lazies[value] then
-      local has_nulls
-      text, has_nulls = empty_part(value)
-      dropped = not text and not has_nulls
+    else
+      value = t[key]
+      local kind = type(value)
+      text = kind == "string" and known[value]
+      if not text then
+        path[at] = key
+        if kind == "string" then
+          text = quote(value)
+        elseif kind ~= "table" then
+          text = scalar_part(value, kind, origin, key)
+        elseif next(value) == nil and not lazies[value] then
+          local has_nulls
+          text, has_nulls = empty_part(value)
+          dropped = not text and not has_nulls
+        end
+      end
     end
     if not dropped then
-      count = count + 1
-      parts[count] = (is_first and first_key or later_key)[key] or key_text(key, is_first)
-      is_first = false
+      parts[count + 1] = names[key] or key_text(key, is_first)
+      is_first, names = false, later_key
       if text then
-        count = count + 1
+        count = count + 2
         parts[count] = text
       else
-        put_table(value)
+        count = put_table(value, count + 1)
       end
     end
   end
-  depth = depth - 1
-  count = count + 1
-  parts[count] = is_first and "{}" or "}"
+  depth = at - 1
+  parts[count + 1] = is_first and "{}" or "}"
+  return count + 1
 end
 
 -- A list that was given with nulls may keep them; any other hole is a mistake.
@@ -216,22 +222,21 @@ local function list_length(t, filled, largest, origin)
   return largest
 end
 
-function put_table(t)
+function put_table(t, count)
   if depth >= deepest then too_deep() end
   local origin = origins[t]
   local keys, n, filled, largest = scratch[depth], 0, 0, 0
   if not keys then
     keys = {}
     scratch[depth] = keys
-  elseif #keys > 1000 then
-    keys = {}
-    scratch[depth] = nil
   end
   for key in next, t do
     local kind = type(key)
     if kind == "string" then
       n = n + 1
       keys[n] = key
+    elseif key == filled + 1 then
+      filled, largest = key, key > largest and key or largest
     elseif kind == "number" and key >= 1 and key == floor(key) then
       filled = filled + 1
       if key > largest then largest = key end
@@ -239,16 +244,17 @@ function put_table(t)
       fail("a key must be text or a list index from 1 on, got " .. value_name(key))
     end
   end
+  if n > 1000 then scratch[depth] = nil end -- too large to keep
   visited = visited + n + filled
   if visited + long_bytes > longest then too_long() end
   if filled > 0 then
     if n > 0 then
       fail("a table with both list elements and fields (such as " .. value_name(sort_keys(keys, n)[1]) .. ")")
     end
-    return put_array(t, list_length(t, filled, largest, origin), origin)
+    return put_array(t, list_length(t, filled, largest, origin), origin, count)
   end
   if origin and origin.nulls then
-    if origin.kind == "array" and n == 0 then return put_array(t, list_length(t, 0, 0, origin), origin) end
+    if origin.kind == "array" and n == 0 then return put_array(t, list_length(t, 0, 0, origin), origin, count) end
     if origin.kind == "object" then
       for key in next, origin.nulls do
         if t[key] == nil then
@@ -265,14 +271,14 @@ function put_table(t)
       keys[n] = key
     end
   end
-  return put_object(t, keys, n, origin)
+  return put_object(t, keys, n, origin, count)
 end
 
 -- One value. Input texts are given for what a script returns; an empty table at the very top is written as an object.
 function P.encode(value, limit_depth, limit_output, input_texts)
   deepest, longest, inputs = limit_depth, limit_output, input_texts
-  if count > 10000 then parts = {} end
-  count, visited, long_bytes, depth = 0, 0, 0, 0
+  if #parts > 10000 then parts = {} end
+  visited, long_bytes, depth = 0, 0, 0
   origins, lazies, odd_numbers = decoded()
   local text
   local kind = type(value)
@@ -283,8 +289,7 @@ function P.encode(value, limit_depth, limit_output, input_texts)
   else
     if next(value) == nil and not lazies[value] then text = empty_part(value) end
     if not text then
-      put_table(value)
-      text = concat(parts, "", 1, count)
+      text = concat(parts, "", 1, put_table(value, 0))
     end
   end
   if #text > longest then too_long() end

@@ -3,6 +3,7 @@ local P = ...
 local type, select, error, sort = type, select, error, table.sort
 local number_text, to_text, text_argument, bad_argument = P.number_text, P.to_text, P.text_argument, P.bad_argument
 local floor, s_byte, s_format = math.floor, string.byte, string.format
+local new_table = require("table.new")
 local t_concat, t_insert, t_remove = table.concat, table.insert, table.remove
 
 -- table ---------------------------------------------------------------------------------------------------------------
@@ -141,34 +142,35 @@ local function lib_rawset(t, key, value)
   return t
 end
 
-local assert, ipairs, tonumber_, unpack_, rawequal = assert, ipairs, tonumber, unpack, rawequal
--- Fresh globals: nothing a script changes here is seen by another call.
-function P.fresh_globals()
+-- What never changes, and so needs no copy of its own.
+local BASE = {
+  _VERSION = "Lua 5.1",
+  assert = assert, error = lib_error, ipairs = ipairs, next = P.next, pairs = P.pairs, pcall = P.script_pcall,
+  print = lib_print, rawequal = rawequal, rawget = lib_rawget, rawset = lib_rawset, select = select,
+  tonumber = tonumber, tostring = lib_tostring, type = type, unpack = unpack, xpcall = P.script_xpcall,
+}
+
+-- Fresh globals: nothing a script changes here is seen by another call. `room` is for how many globals there will be.
+function P.fresh_globals(room)
   seeded = false
   P.begin_walking()
-  local globals = {
-    _VERSION = "Lua 5.1",
-    assert = assert, error = lib_error, ipairs = ipairs, next = P.next, pairs = P.pairs, pcall = P.script_pcall,
-    print = lib_print, rawequal = rawequal, rawget = lib_rawget, rawset = lib_rawset, select = select,
-    tonumber = tonumber_, tostring = lib_tostring, type = type, unpack = unpack_, xpcall = P.script_xpcall,
-    require = P.new_require(),
-    string = P.fresh_strings(),
-    table = {
-      concat = lib_concat, getn = lib_getn, insert = lib_insert, maxn = table.maxn, remove = lib_remove, sort = lib_sort,
-    },
-    math = {
-      abs = math.abs, acos = math.acos, asin = math.asin, atan = math.atan, atan2 = math.atan2, ceil = math.ceil,
-      cos = math.cos, cosh = math.cosh, deg = math.deg, exp = math.exp, floor = math.floor, fmod = math.fmod,
-      frexp = math.frexp, huge = math.huge, ldexp = math.ldexp, log = math.log, log10 = math.log10, max = math.max,
-      min = math.min, mod = math.fmod, modf = math.modf, pi = math.pi, pow = math.pow, rad = math.rad,
-      random = lib_random, randomseed = lib_randomseed, sin = math.sin, sinh = math.sinh, sqrt = math.sqrt,
-      tan = math.tan, tanh = math.tanh,
-    },
-    os = { date = lib_date, time = lib_time },
+  local globals = new_table(0, room)
+  for name, value in next, BASE do globals[name] = value end
+  globals._G, globals.require, globals.string = globals, P.new_require(), P.fresh_strings()
+  globals.os = { date = lib_date, time = lib_time }
+  globals.table = {
+    concat = lib_concat, getn = lib_getn, insert = lib_insert, maxn = table.maxn, remove = lib_remove, sort = lib_sort,
   }
-  globals._G = globals
+  globals.math = {
+    abs = math.abs, acos = math.acos, asin = math.asin, atan = math.atan, atan2 = math.atan2, ceil = math.ceil,
+    cos = math.cos, cosh = math.cosh, deg = math.deg, exp = math.exp, floor = math.floor, fmod = math.fmod,
+    frexp = math.frexp, huge = math.huge, ldexp = math.ldexp, log = math.log, log10 = math.log10, max = math.max,
+    min = math.min, mod = math.fmod, modf = math.modf, pi = math.pi, pow = math.pow, rad = math.rad,
+    random = lib_random, randomseed = lib_randomseed, sin = math.sin, sinh = math.sinh, sqrt = math.sqrt,
+    tan = math.tan, tanh = math.tanh,
+  }
   return globals
 end
 
-local names = P.fresh_globals()
+local names = P.fresh_globals(32)
 function P.is_library(name) return names[name] ~= nil end

@@ -15,14 +15,19 @@ function component_name(name)
   return string.sub(name, 1, 23) .. "-" .. string.format("%08x", checksum)
 end
 
+function has_component(components, name)
+  for _, component in ipairs(components) do
+    if component.name == name then
+      return true
+    end
+  end
+  return false
+end
+
 -- Appends a component. A name that is taken gets a number: `name-2`, `name-3` and so on.
 function add_component(components, name, replicas, requirements)
-  local taken = {}
-  for _, component in ipairs(components) do
-    taken[component.name] = true
-  end
   local unique, number = component_name(name), 1
-  while taken[unique] do
+  while has_component(components, unique) do
     number = number + 1
     unique = component_name(name .. "-" .. number)
   end

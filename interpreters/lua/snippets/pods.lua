@@ -4,7 +4,9 @@
 local kube = require("kube")
 
 function quantity_text(quantity)
-  if type(quantity) == "number" then
+  if type(quantity) == "string" then
+    return quantity
+  elseif type(quantity) == "number" then
     return string.format("%.14g", quantity)
   end
   return tostring(quantity)
@@ -110,6 +112,16 @@ function has_native_sidecar(spec)
   return false
 end
 
+-- A copy of a list, or nil of an empty one.
+function listed(values)
+  local result = nil
+  for i, value in ipairs(table_or_empty(values)) do
+    result = result or {}
+    result[i] = value
+  end
+  return result
+end
+
 -- Copies of node selector expressions. Those that Kubernetes would refuse are the author's mistake.
 function node_expressions(expressions)
   local result = nil
@@ -118,14 +130,17 @@ function node_expressions(expressions)
       error("required node affinity: an expression needs a key and an operator", 0)
     end
     result = result or {}
-    result[i] = { key = expression.key, operator = expression.operator, values = copied(expression.values) }
+    result[i] = { key = expression.key, operator = expression.operator, values = listed(expression.values) }
   end
   return result
 end
 
 -- A copy of the required node affinity, or nil.
 function required_node_terms(spec)
-  local required = get(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+  if spec.affinity == nil then
+    return nil
+  end
+  local required = get(spec.affinity, "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
   local terms = nil
   for i, term in ipairs(table_or_empty(get(required, "nodeSelectorTerms"))) do
     terms = terms or {}
@@ -154,24 +169,15 @@ end
 -- answers in which one table stands in two places.
 function node_claim(spec)
   local required, tolerations = required_node_terms(spec), tolerations_of(spec)
-  local selector = copied(spec.nodeSelector)
+  local selector = nil
+  for label, value in pairs(table_or_empty(spec.nodeSelector)) do
+    selector = selector or {}
+    selector[label] = value
+  end
   if required == nil and tolerations == nil and selector == nil then
     return nil
   end
   return { hardNodeAffinity = required, nodeSelector = selector, tolerations = tolerations }
-end
-
--- A copy of a map or list of texts, or nil of an empty one.
-function copied(values)
-  if type(values) ~= "table" then
-    return values
-  end
-  local result = nil
-  for key, value in pairs(values) do
-    result = result or {}
-    result[key] = value
-  end
-  return result
 end
 
 -- Whether a quantity is written so that neither rounding nor another unit could change it.
@@ -184,40 +190,55 @@ function is_plain(name, quantity)
   return string.find(name, "/", 1, true) ~= nil and string.find(quantity, "^[1-9]%d*$") ~= nil
 end
 
--- The container's requests where all are written plainly, or nil.
-function plain_requests(container)
-  local requests = {}
-  for _, source in ipairs({ "limits", "requests" }) do
-    for name, quantity in pairs(table_or_empty(container.resources[source])) do
-      local text = quantity_text(quantity)
-      if not is_plain(name, text) then
-        return nil
-      end
-      requests[name] = text
+-- Adds quantities to requests while they are written plainly; answers whether all were.
+function add_plain(requests, quantities)
+  for name, quantity in pairs(table_or_empty(quantities)) do
+    local text = quantity_text(quantity)
+    if not is_plain(name, text) then
+      return false
     end
+    requests[name] = text
   end
-  return requests
+  return true
 end
 
--- What Kubernetes charges for the pod, or nil. Where one container at most asks for anything, in plain amounts, there
--- is nothing to add up, and `kube`, which costs more, need not be asked.
+-- The requests of a pod in which there is nothing to add up: one of its containers asks, in plain amounts. Otherwise nil.
+function lone_requests(spec)
+  if spec.resources ~= nil or spec.overhead ~= nil or spec.initContainers ~= nil then
+    return nil
+  end
+  local lone = nil
+  for _, container in ipairs(table_or_empty(spec.containers)) do
+    local resources = get(container, "resources")
+    if resources ~= nil then
+      if lone ~= nil then
+        return nil
+      end
+      lone = resources
+    end
+  end
+  local requests = {}
+  if lone ~= nil and add_plain(requests, get(lone, "limits")) and add_plain(requests, get(lone, "requests")) then
+    return requests
+  end
+  return nil
+end
+
+-- What Kubernetes charges for the pod, or nil. Asking `kube` costs more than finding out that there is no need to.
 function pod_requests(spec)
-  local containers, init_containers
+  local requests = lone_requests(spec)
+  if requests ~= nil then
+    return requests
+  end
+  local pod = { overhead = spec.overhead }
   if spec.resources ~= nil or has_native_sidecar(spec) then
-    containers, init_containers = restated_claims(spec)
+    pod.containers, pod.initContainers = restated_claims(spec)
   else
-    containers, init_containers = resource_claims(spec.containers), resource_claims(spec.initContainers)
+    pod.containers, pod.initContainers = resource_claims(spec.containers), resource_claims(spec.initContainers)
   end
-  if spec.overhead == nil and init_containers == nil then
-    if containers == nil then
-      return nil
-    end
-    local requests = containers[2] == nil and plain_requests(containers[1])
-    if requests then
-      return requests
-    end
+  if next(pod) == nil then
+    return nil
   end
-  local pod = { containers = containers, initContainers = init_containers, overhead = spec.overhead }
   return get(kube.accuratePodRequirements({ spec = pod }), "resourceRequest")
 end
 

@@ -37,18 +37,21 @@ end
 -- What requirements follow from in a pod with these requests in the named container, whose other resources stay. The
 -- container is added if missing.
 function with_requests(pod, name, requests)
-  local result, place = requiring_fields(pod), nil
-  result.containers = shallow(pod.containers)
-  for i, container in ipairs(result.containers) do
+  local result, containers, found = requiring_fields(pod), {}, false
+  for i, container in ipairs(table_or_empty(pod.containers)) do
     if get(container, "name") == name then
-      place = i
+      local resources = table_or_empty(container.resources)
+      if resources.requests ~= nil then
+        requests = merged(resources.requests, requests, false)
+      end
+      container = { name = name, resources = { requests = requests, limits = resources.limits } }
+      found = true
     end
+    containers[i] = container
   end
-  place = place or #result.containers + 1
-  local resources = get(result.containers[place], "resources")
-  if get(resources, "requests") ~= nil then
-    requests = merged(resources.requests, requests, false)
+  if not found then
+    containers[#containers + 1] = { name = name, resources = { requests = requests } }
   end
-  result.containers[place] = { name = name, resources = { requests = requests, limits = get(resources, "limits") } }
+  result.containers = containers
   return result
 end

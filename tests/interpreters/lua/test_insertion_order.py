@@ -19,6 +19,7 @@ WALKS = [
     ("for i = #o, 1, -1 do t[o[i]] = true end", ["mole", "ant", "zebra"]),
     ("for i = 1, #o do t[string.upper(o[i])] = i end", ["ZEBRA", "ANT", "MOLE"]),
     ("t[#t + 1] = 1 t['z'] = 1 t['y'] = 1", [1, "z", "y"]),
+    ("t[#o .. 'z'] = 1 t[#o .. 'a'] = 1 t[#o and 'k'] = 1", ["3z", "3a", "k"]),
     ("t = {zebra = 1, ant = 2, mole = 3}", ["ant", "mole", "zebra"]),
     ("t[ [[long]] ] = 1 t['short'] = 2 -- t[x] = y in a comment", ["long", "short"]),
     ("local function f() return t end f()[o[1]] = 1 f()[o[2]] = 1", ["ant", "zebra"]),
@@ -49,6 +50,8 @@ def test_nothing_is_remembered_from_one_call_to_the_next() -> None:
 
 UNTOUCHED = [
     b"t[1] = pairs",
+    b"t[#t + 1] = pairs",
+    b"t[#a.b[k]] = pairs",
     b"local t = { [k] = pairs }",
     b"t[k] == pairs",
     b"f(x)[k] = pairs",
