@@ -26,7 +26,8 @@ Row = tuple[str, float, str, float | None]
 def served(folder: Path, language: str) -> Iterator[int]:
     """A server with the bundled scripts of one language; the port it listens on."""
     command = [
-        sys.executable, "-m", "interp", "serve", "--port", "0", "--bundled", language, "--processes", str(PROCESSES),
+        sys.executable, "-m", "interp", "serve", "--port", "0", "--bundled-language", language,
+        "--processes", str(PROCESSES),
         "--workers", "1", "--certificate", str(folder / "tls.crt"), "--key", str(folder / "tls.key"),
     ]  # fmt: skip
     log = folder / f"{language}.log"

@@ -96,7 +96,13 @@ async def accounting(service: Service) -> AsyncIterator[Accounting]:
     """The ledger of the settings, open for as long as the block lasts."""
     settings, clusters = service.settings, service.clusters
     async with AsyncExitStack() as stack:
-        ledger = await stack.enter_async_context(Ledger(settings.ledger))
+        ledger = await stack.enter_async_context(
+            Ledger(
+                settings.ledger,
+                provisional_seconds=settings.provisional_seconds,
+                retention_seconds=settings.retention_seconds,
+            )
+        )
         quotas = await _quotas(settings, stack)
         modes = Modes(settings.admission_mode, settings.admission_modes)
         validate = partial(_unfitting, clusters) if clusters else None

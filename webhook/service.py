@@ -96,7 +96,7 @@ class Service:
         self.known_kinds = frozenset(catalog.kinds)
 
     async def _read_scripts(self) -> Catalog:
-        bundled = None if self.settings.bundled == "none" else self.settings.bundled
+        bundled = None if self.settings.bundled_language == "none" else self.settings.bundled_language
         places = [Path(place) for place in self.settings.scripts]
         found = await asyncio.to_thread(scan, places, bundled=bundled)
         return Catalog.build(found, await load_functions_async(self.pool, found))

@@ -30,7 +30,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     scripts: Annotated[
         list[str], Meta(description="Folders of scripts, or files with ResourceInterpreterCustomizations; first wins.")
     ] = []
-    bundled: Annotated[
+    bundled_language: Annotated[
         Literal["lua", "starlark", "none"],
         Meta(description="Answer with the bundled scripts where no other does; which language to prefer."),
     ] = "lua"
@@ -90,6 +90,10 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     quotas: Annotated[list[str], Meta(description="Files or folders with the quotas that /admit keeps.")] = []
     kubeconfig: Annotated[str, Meta(description="Of the Karmada API server, to read quotas and clusters.")] = ""
     ledger: Annotated[str, Meta(description="URL of the ledger: sqlite:///file or postgresql://user@host/name.")] = ""
+    provisional_seconds: Annotated[
+        float, Meta(gt=0, description="How long a charge made at admission counts unless the object is seen.")
+    ] = 600.0
+    retention_seconds: Annotated[float, Meta(gt=0, description="How long decisions are kept.")] = 30 * 86400.0
     on_interpret: Annotated[
         OnInterpret, Meta(description="What the ledger does with what Karmada asks: off, record or warn.")
     ] = "record"

@@ -14,7 +14,7 @@ from interp.output import format_option
 @click.option("--ca", "authorities", type=click.Path(exists=True, dir_okay=False), help="The bundle Karmada is given.")
 @click.option("--timeout", type=click.IntRange(1, 30), default=10, show_default=True, help="As it is registered.")
 @click.option("--scripts", multiple=True, metavar="PATH", help="As for `interp serve`: whose operations to ask.")
-@click.option("--bundled", type=click.Choice(["lua", "starlark", "none"]), default="lua", show_default=True)
+@click.option("--bundled-language", type=click.Choice(["lua", "starlark", "none"]), default="lua", show_default=True)
 @click.option("--all", "everything", is_flag=True, help="Ask about every case object, not one per operation.")
 @format_option("text", "json")
 @click.pass_context
@@ -27,7 +27,7 @@ def command(context: click.Context, /, **options: Any) -> None:
     from interp.probing import Probe, examine
 
     probe = Probe(options["url"], options["authorities"], options["timeout"])
-    findings = examine(probe, list(options["scripts"]), options["bundled"], everything=options["everything"])
+    findings = examine(probe, list(options["scripts"]), options["bundled_language"], everything=options["everything"])
     if options["output"] == "json":
         from interp.output import print_json
 

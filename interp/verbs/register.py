@@ -29,7 +29,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--kinds", metavar="PATTERNS", help="Only these, such as 'FlinkDeployment,ray.io/*/*'.")
 @click.option("--operations", metavar="NAMES", help="Only these, such as InterpretComponent,ReviseReplica.")
 @click.option("--scripts", multiple=True, metavar="PATH", help="As for `interp serve`. [INTERP_SCRIPTS]")
-@click.option("--bundled", metavar="lua|starlark|none", help="As for `interp serve`. [INTERP_BUNDLED]")
+@click.option(
+    "--bundled-language", metavar="lua|starlark|none", help="As for `interp serve`. [INTERP_BUNDLED_LANGUAGE]"
+)
 @click.option("--config", help="The settings file of `interp serve`. [INTERP_CONFIG]")
 @click.option("--sample", "samples", type=_FILE, multiple=True, help="Objects to prove scripts harmless with.")
 @click.option("--admission", is_flag=True, help="Also the ValidatingWebhookConfiguration for /admit and policies.")
@@ -48,8 +50,8 @@ def command(**options: Any) -> None:
     from webhook.registration import client_config, configuration
     from webhook.sources import load_settings
 
-    flags = {name: options[name] for name in ("scripts", "bundled") if options[name]}
-    flags = {name: list(value) if isinstance(value, tuple) else value for name, value in flags.items()}
+    given = {"scripts": list(options["scripts"]), "bundledLanguage": options["bundled_language"]}
+    flags = {key: value for key, value in given.items() if value}
     settings = load_settings(flags, os.environ, options["config"], to_serve=False)
     path = options["path"] or "/interpret" + (f"/{settings.path_secret}" if settings.path_secret else "")
     authorities = options["authorities"].read_bytes()
@@ -82,7 +84,7 @@ def _plan(settings: Settings, options: Mapping[str, Any]) -> tuple[Plan, list[Gr
     patterns = [pattern.strip() for pattern in (options["kinds"] or "").split(",") if pattern.strip()]
     samples = read_objects(tuple(map(str, options["samples"]))) if options["samples"] else []
     places = [Path(place) for place in settings.scripts]
-    found = scan(places, bundled=None if settings.bundled == "none" else settings.bundled)
+    found = scan(places, bundled=None if settings.bundled_language == "none" else settings.bundled_language)
     with SandboxRunner() as runner:
         catalog = Catalog.build(found, load_functions(runner, found))
         for broken in catalog.broken:

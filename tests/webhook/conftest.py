@@ -20,7 +20,7 @@ def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(certs: Path) -> Iterator[Server]:
-    with Server(certs, "--scripts", str(SCRIPTS), "--bundled", "none", "--log-level", "info") as server:
+    with Server(certs, "--scripts", str(SCRIPTS), "--bundled-language", "none", "--log-level", "info") as server:
         yield server
 
 

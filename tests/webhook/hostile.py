@@ -110,7 +110,7 @@ def run(seconds: float, workers: int = 4) -> Report:
         folder = Path(name)
         make_folder(folder, ["localhost"])
         attacks = write_attacks(folder / "attacks")
-        flags = ["--scripts", str(SCRIPTS), "--scripts", str(folder / "attacks"), "--bundled", "none",
+        flags = ["--scripts", str(SCRIPTS), "--scripts", str(folder / "attacks"), "--bundled-language", "none",
                  "--workers", str(workers)]  # fmt: skip
         with Server(folder, *flags) as server:
             report = bombard(server, folder / "ca.crt", attacks, seconds)

@@ -13,7 +13,7 @@ from certs.authority import issue
 from certs.folder import Folder, make_folder, write_folder
 from tests.webhook.server import ENVELOPE, SCRIPTS, Client, Server, request
 
-FLAGS = ["--scripts", str(SCRIPTS), "--bundled", "none", "--workers", "1"]
+FLAGS = ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1"]
 GOOD = {**ENVELOPE, "request": request("starlark", "InterpretHealth")}
 
 

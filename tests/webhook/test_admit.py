@@ -44,8 +44,8 @@ def review(name: str, cpu: str, operation: str = "CREATE", **more: Any) -> dict[
 def flags(folder: Path, *more: str) -> list[str]:
     (folder / "quota.yaml").write_text(yaml.safe_dump(QUOTA))
     ledger = f"sqlite:///{folder / 'ledger.db'}"
-    return ["--scripts", str(SCRIPTS), "--bundled", "none", "--workers", "1", "--quotas", str(folder / "quota.yaml"),
-            "--ledger", ledger, *more]  # fmt: skip
+    return ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1",
+            "--quotas", str(folder / "quota.yaml"), "--ledger", ledger, *more]  # fmt: skip
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def kubeconfig(tmp_path: Path) -> Iterator[Path]:
 def apply(kubeconfig: Path, *more: str) -> Any:
     make_folder(kubeconfig.parent, ["localhost"], force=True)
     arguments = ["--url", "https://localhost:8443/interpret", "--ca", str(kubeconfig.parent / "ca.crt"),
-                 "--scripts", str(SCRIPTS / "stage.example.org"), "--bundled", "none", "--kinds", "Act",
+                 "--scripts", str(SCRIPTS / "stage.example.org"), "--bundled-language", "none", "--kinds", "Act",
                  "--apply", "--kubeconfig", str(kubeconfig), *more]  # fmt: skip
     return CliRunner().invoke(command, arguments)
 

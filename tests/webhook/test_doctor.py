@@ -18,7 +18,7 @@ SCHEMAS = Path(__file__).parents[2] / "docs/schemas"
 
 
 def doctor(*arguments: str) -> Result:
-    return CliRunner().invoke(command, [*arguments, "--scripts", str(ACTS), "--bundled", "none"])
+    return CliRunner().invoke(command, [*arguments, "--scripts", str(ACTS), "--bundled-language", "none"])
 
 
 def test_a_healthy_webhook_is_found_healthy_for_every_operation(server: Server, certs: Path) -> None:
@@ -70,7 +70,7 @@ def test_an_operation_that_nobody_answers_is_found(certs: Path, tmp_path: Path) 
     folder = tmp_path / "stage.example.org/v1/Act"
     folder.mkdir(parents=True)
     (folder / "interpreter.star").write_text("def InterpretHealth(obj):\n    return True\n")
-    with Server(certs, "--scripts", str(tmp_path), "--bundled", "none", "--workers", "1") as poor:
+    with Server(certs, "--scripts", str(tmp_path), "--bundled-language", "none", "--workers", "1") as poor:
         result = doctor(f"https://localhost:{poor.port}/interpret", "--ca", str(certs / "ca.crt"))
     assert result.exit_code == 1
     assert "stage.example.org/v1 Act InterpretComponent" in result.output

@@ -28,7 +28,7 @@ def estimating(certs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         nodes = [node(f"{cluster}-{index}", cpu) for index, cpu in enumerate(cpus)]
         (folder / cluster / "nodes.yaml").write_text(yaml.safe_dump_all(nodes))
     flags = [f"--clusters={name}={folder / name}" for name in ("big", "small")]
-    with Server(certs, "--scripts", str(SCRIPTS), "--bundled", "none", "--workers", "1", *flags) as server:
+    with Server(certs, "--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1", *flags) as server:
         client = Client(server.port, certs / "ca.crt")
         yield client
         client.close()

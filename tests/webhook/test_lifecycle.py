@@ -41,7 +41,7 @@ def own(tmp_path: Path) -> Path:
 
 
 def flags(own: Path, *more: str) -> list[str]:
-    return ["--scripts", str(own / "scripts"), "--bundled", "none", *more]
+    return ["--scripts", str(own / "scripts"), "--bundled-language", "none", *more]
 
 
 def replies_with(own: Path, text: str) -> None:
@@ -108,7 +108,7 @@ def test_a_config_map_swap_is_noticed(own: Path) -> None:
 
     publish("..one", 1)
     (mount / path / "interpreter.star").symlink_to(mount / "..data" / "act.star")
-    with Server(own, "--scripts", str(mount), "--bundled", "none") as server:
+    with Server(own, "--scripts", str(mount), "--bundled-language", "none") as server:
         client = Client(server.port, own / "ca.crt")
         assert replicas(client) == 1
         publish("..two", 2)

@@ -20,7 +20,7 @@ RECORDINGS: list[dict[str, Any]] = json.loads(FILE.read_text())
 
 @pytest.fixture(scope="module", params=["lua", "starlark"])
 def replayed(request: pytest.FixtureRequest, certs: Path) -> Iterator[Client]:
-    with Server(certs, "--scripts", str(SCRIPTS), "--bundled", request.param) as server:
+    with Server(certs, "--scripts", str(SCRIPTS), "--bundled-language", request.param) as server:
         client = Client(server.port, certs / "ca.crt")
         yield client
         client.close()

@@ -34,7 +34,7 @@ def judging(certs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
     file = tmp_path_factory.mktemp("members") / "clusters.yaml"
     cluster = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "member1"}}
     file.write_text(yaml.safe_dump(cluster))
-    flags = ["--scripts", str(SCRIPTS), "--bundled", "none", "--workers", "1", "--member-clusters", str(file)]
+    flags = ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1", "--member-clusters", str(file)]
     with Server(certs, *flags) as server:
         client = Client(server.port, certs / "ca.crt")
         yield client
