@@ -8,6 +8,7 @@ import click
 
 from interpreters.core.engine import Script
 from interpreters.core.errors import InterpError, ScriptError
+from interpreters.lua.assemble import positions
 
 _CONTEXT = 2
 
@@ -16,21 +17,36 @@ def complaint(error: InterpError, script: Script | None = None) -> str:
     """The message, and for a script's error the lines of the script that it speaks of."""
     lines = [f"{click.style('error:', fg='red', bold=True)} {error}"]
     if isinstance(error, ScriptError):
-        if script is not None and error.line is not None:
-            lines += _excerpt(script.text, error.line)
-        lines += [f"  called from {frame.function}, line {frame.line}" for frame in error.frames[1:]]
+        places = _places(script) if script is not None else []
+        if script is not None and error.line is not None and error.line <= len(places):
+            lines += _excerpt(script.text, error.line, places)
+        for frame in error.frames[1:]:
+            snippet, line = places[frame.line - 1] if frame.line <= len(places) else (None, frame.line)
+            where = f"{snippet}:{line}" if snippet else f"line {line}"
+            by = "" if frame.function.startswith("function at line") else f"{frame.function}, "
+            lines.append(f"  called from {by}{where}")
         if error.printed:
             lines += printed_lines(error.printed)
     return "\n".join(lines)
+
+
+def _places(script: Script) -> list[tuple[str | None, int]]:
+    """The file and line that each line of a script comes from: bundled ones are put together of several."""
+    if script.name.startswith("bundled/"):
+        return positions(script.text)
+    return [(None, number) for number, _ in enumerate(script.text.splitlines(), 1)]
 
 
 def printed_lines(printed: str) -> list[str]:
     return [f"{click.style('print:', fg='yellow')} {line}" for line in printed.splitlines()]
 
 
-def _excerpt(text: str, line: int) -> Iterator[str]:
+def _excerpt(text: str, line: int, places: list[tuple[str | None, int]]) -> Iterator[str]:
+    """The line with those around it, numbered as in the file that they come from."""
     lines = text.splitlines()
+    snippet, _ = places[line - 1]
     for number in range(max(1, line - _CONTEXT), min(len(lines), line + _CONTEXT) + 1):
-        mark = ">" if number == line else " "
-        shown = f"{mark} {number:4} | {lines[number - 1]}"
-        yield click.style(shown, bold=True) if number == line else click.style(shown, dim=True)
+        own_snippet, own_number = places[number - 1]
+        if own_snippet == snippet and own_number:
+            shown = f"{'>' if number == line else ' '} {own_number:4} | {lines[number - 1]}"
+            yield click.style(shown, bold=True) if number == line else click.style(shown, dim=True)

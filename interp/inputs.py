@@ -6,31 +6,44 @@ from pathlib import Path
 from typing import Any
 
 from interpreters.core.documents import Document, load_values
-from interpreters.core.errors import DocumentError
-from interpreters.files import read_bytes, read_documents
+from interpreters.core.errors import DocumentError, RequestError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.files import name_of, read_bytes, read_documents
 
 
 def read_objects(paths: tuple[str, ...]) -> list[Document]:
     """All objects of all files, in order. Raises `DocumentError` when there is none."""
-    objects = [document for path in paths for document in read_documents(path)]
+    objects = []
+    for path in paths:
+        found = read_documents(path)
+        for number, document in enumerate(found, 1):
+            try:
+                GroupVersionKind.of(document)
+            except RequestError as error:
+                raise DocumentError(_of_several(path, number, len(found)), str(error)) from None
+        objects += found
     if not objects:
-        raise DocumentError(", ".join(paths), "no object in it")
+        raise DocumentError(", ".join(map(name_of, paths)), "no object in it")
     return objects
+
+
+def _of_several(path: str, number: int, count: int) -> str:
+    return f"{name_of(path)}: object {number}" if count > 1 else name_of(path)
 
 
 def read_one_object(path: str) -> Document:
     objects = read_objects((path,))
     if len(objects) > 1:
-        raise DocumentError(path, f"expected one object, got {len(objects)}")
+        raise DocumentError(name_of(path), f"expected one object, got {len(objects)}")
     return objects[0]
 
 
 def read_status_items(path: str) -> list[dict[str, Any]]:
     """Status items of member clusters: a list, several documents, or an object with `aggregatedStatus` or `status`."""
-    items = [item for value in load_values(read_bytes(path), path) for item in _items(value)]
+    items = [item for value in load_values(read_bytes(path), name_of(path)) for item in _items(value)]
     for item in items:
         if not isinstance(item, dict) or "clusterName" not in item:
-            raise DocumentError(path, f"expected status items with a clusterName, got {item!r:.60}")
+            raise DocumentError(name_of(path), f"expected status items with a clusterName, got {item!r:.60}")
     return items
 
 

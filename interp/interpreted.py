@@ -11,7 +11,6 @@ from interpreters.core.errors import ScriptError, UnknownTargetError
 from interpreters.core.operations import BY_NAME
 from interpreters.core.wire import Reply
 from interpreters.interpretation import Runner, interpret, request_for
-from interpreters.scan import Origin
 
 
 def interpreted(runner: Runner, catalog: Catalog, obj: Mapping[str, Any], *, components: bool = True) -> Interpreted:
@@ -32,12 +31,6 @@ def interpreted(runner: Runner, catalog: Catalog, obj: Mapping[str, Any], *, com
 def _ask(runner: Runner, catalog: Catalog, obj: Mapping[str, Any], operation: str) -> Reply | None:
     request = request_for(dict(obj), BY_NAME[operation])
     try:
-        offers = catalog.find(request.kind, request.operation)
         return interpret(runner, catalog, request).reply
     except UnknownTargetError:
         return None
-    except ScriptError as error:
-        # The default script answers for every kind, and says so when an object holds no pods at all.
-        if offers[0].source.origin is Origin.DEFAULT and type(error) is ScriptError:
-            return None
-        raise

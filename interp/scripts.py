@@ -74,9 +74,12 @@ class Sources(Struct, frozen=True):
 def open_scripts(
     sources: Sources, kinds: Collection[GroupVersionKind] | None = None
 ) -> Iterator[tuple[SandboxRunner, Catalog]]:
-    """A sandbox and the catalog. `kinds` spares loading scripts of kinds that nobody will ask about."""
+    """A sandbox and the catalog. `kinds` spares loading scripts of kinds that nobody will ask about.
+
+    The catalog is strict: whoever works on a script wants to know that it is broken, not what another one answers.
+    """
     with SandboxRunner(first=early.worker()) as runner:
         found = sources.scan()
         if kinds is not None:
             found = [entry for entry in found if entry.kind is None or entry.kind in kinds]
-        yield runner, Catalog.build(found, load_functions(runner, found))
+        yield runner, Catalog.build(found, load_functions(runner, found), strict=True)

@@ -46,10 +46,11 @@ class Catalog(Struct, frozen=True, eq=False):
 
     offers: Mapping[tuple[GroupVersionKind | None, Operation], tuple[Offer, ...]]
     broken: tuple[Broken, ...] = ()
+    strict: bool = False  # what a broken script of the user's own would answer is an error, not left to the next source
     _answers: dict[tuple[GroupVersionKind, Operation], tuple[Offer, ...]] = {}
 
     @classmethod
-    def build(cls, found: Iterable[Found], functions: Functions) -> Catalog:
+    def build(cls, found: Iterable[Found], functions: Functions, *, strict: bool = False) -> Catalog:
         """From what `scan` found and the functions that the sandbox saw in each script."""
         offers: dict[tuple[GroupVersionKind | None, Operation], list[Offer]] = defaultdict(list)
         broken: list[Broken] = []
@@ -59,7 +60,8 @@ class Catalog(Struct, frozen=True, eq=False):
                 continue
             seen = functions[entry.script.digest]
             if isinstance(seen, ScriptError):
-                broken.append(Broken(entry.script.name, seen, entry.source, entry.kind))
+                operations = entry.operations or (None,)
+                broken += [Broken(entry.script.name, seen, entry.source, entry.kind, one) for one in operations]
                 continue
             offered = operations_of(seen)
             for operation in entry.operations or offered:
@@ -69,12 +71,14 @@ class Catalog(Struct, frozen=True, eq=False):
                     broken.append(_misnamed(entry, operation, seen))
         broken += _remove_conflicts(offers)
         ranked = {key: tuple(sorted(group, key=lambda offer: offer.rank)) for key, group in offers.items() if group}
-        return cls(ranked, tuple(broken))
+        return cls(ranked, tuple(broken), strict)
 
     def find(self, kind: GroupVersionKind, operation: Operation) -> tuple[Offer, ...]:
         """The offers that answer: one, or several dependency customizations whose results are united."""
         answers = self._answers.get((kind, operation))
         if answers is None:
+            if self.strict and (broken := self.in_the_way(kind, operation)):
+                raise broken.error
             if operation not in {offered for offered, _ in self.operations(kind)}:
                 raise self._unknown(kind, operation)
             candidates = self.shadowing(kind, operation)
@@ -89,6 +93,16 @@ class Catalog(Struct, frozen=True, eq=False):
         """Every offer for this kind and operation, the one that answers first, then those it shadows."""
         both = self.offers.get((kind, operation), ()) + self.offers.get((None, operation), ())
         return tuple(sorted(both, key=lambda offer: offer.rank))
+
+    def in_the_way(self, kind: GroupVersionKind, operation: Operation | None = None) -> Broken | None:
+        """A broken script of the user's own that comes before every offer; of any operation, one broken as a whole."""
+        offers = self.shadowing(kind, operation) if operation else ()
+        best = offers[0].rank if offers else (Origin.BUNDLED, 0)
+        for entry in self.broken:
+            concerned = entry.kind == kind and entry.operation in (None, operation)
+            if concerned and entry.source.origin < Origin.BUNDLED and entry.rank <= best:
+                return entry
+        return None
 
     def operations(self, kind: GroupVersionKind) -> list[tuple[Operation, Offer]]:
         """What can be asked about this kind, in the order of the operation table, with the offer that answers."""
@@ -119,7 +133,7 @@ def _misnamed(entry: Candidate, operation: Operation, seen: frozenset[str]) -> B
         f"expected a function {operation.function} for {operation}, found {', '.join(sorted(seen)) or 'no function'}",
         script=entry.script.name,
     )
-    return Broken(entry.script.name, error, entry.source, entry.kind)
+    return Broken(entry.script.name, error, entry.source, entry.kind, operation)
 
 
 def _remove_conflicts(offers: dict[tuple[GroupVersionKind | None, Operation], list[Offer]]) -> list[Broken]:
@@ -138,7 +152,7 @@ def _remove_conflicts(offers: dict[tuple[GroupVersionKind | None, Operation], li
                 continue
             names = " and ".join(offer.script.name for offer in rivals)
             error = ScriptError(f"{names} both answer {operation} for {kind}; keep one of them")
-            broken += [Broken(offer.script.name, error, source, kind) for offer in rivals]
+            broken += [Broken(offer.script.name, error, source, kind, operation) for offer in rivals]
             for offer in rivals:
                 group.remove(offer)
     return broken

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import sys
 import zlib
+from io import BytesIO
 from pathlib import Path
 
 from interpreters.core.documents import Document, load_documents
@@ -14,24 +15,30 @@ LARGEST_FILE = 1 << 30
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """A file's content, unpacked if it is gzip. Raises `DocumentError` with the reason in plain words."""
-    if str(path) == "-":
-        return sys.stdin.buffer.read()
+    """A file's content, or standard input's, unpacked if it is gzip. Raises `DocumentError` in plain words."""
+    where = name_of(path)
     try:
-        raw = Path(path).read_bytes()
+        raw = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
         if raw[:2] != b"\x1f\x8b":
             return raw
-        with gzip.open(path) as packed:
+        with gzip.GzipFile(fileobj=BytesIO(raw)) as packed:
             unpacked = packed.read(LARGEST_FILE + 1)
+    except IsADirectoryError:
+        raise DocumentError(where, "a folder; expected a file") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise DocumentError(where, "not a complete gzip file") from None
     except OSError as error:
-        raise DocumentError(str(path), error.strerror or "cannot be read") from None
-    except (EOFError, zlib.error):
-        raise DocumentError(str(path), "not a complete gzip file") from None
+        raise DocumentError(where, error.strerror or "cannot be read") from None
     if len(unpacked) > LARGEST_FILE:
-        raise DocumentError(str(path), f"unpacks to more than {LARGEST_FILE} bytes")
+        raise DocumentError(where, f"unpacks to more than {LARGEST_FILE} bytes")
     return unpacked
+
+
+def name_of(path: str | Path) -> str:
+    """What messages call a file."""
+    return "standard input" if str(path) == "-" else str(path)
 
 
 def read_documents(path: str | Path) -> list[Document]:
     """The objects in a file, `List`s taken apart."""
-    return load_documents(read_bytes(path), "standard input" if str(path) == "-" else str(path))
+    return load_documents(read_bytes(path), name_of(path))

@@ -10,13 +10,13 @@ from msgspec import Struct
 
 from interpreters.catalog import Catalog, Functions, Offer
 from interpreters.core.engine import Outcome, Script
-from interpreters.core.errors import ReplyError, RequestError, ScriptError
+from interpreters.core.errors import ReplyError, RequestError, ScriptError, UnknownTargetError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Operation
 from interpreters.core.replies import build_reply
 from interpreters.core.requirements import Dependency
 from interpreters.core.wire import Reply, Request
-from interpreters.scan import Candidate, Found
+from interpreters.scan import Candidate, Found, Origin
 
 
 class Runner(Protocol):
@@ -77,9 +77,12 @@ def interpret(runner: Runner, catalog: Catalog, request: Request) -> Interpretat
     try:
         offer = next(steps)
         while True:
-            outcome = runner.call(
-                offer.script, offer.function, request.arguments(), reads_only=not request.operation.changes_object
-            )
+            try:
+                outcome = runner.call(
+                    offer.script, offer.function, request.arguments(), reads_only=not request.operation.changes_object
+                )
+            except ScriptError as error:
+                raise _placed(error, offer) from None
             offer = steps.send(outcome)
     except StopIteration as done:
         return _finished(done)
@@ -93,13 +96,16 @@ async def interpret_async(
     try:
         offer = next(steps)
         while True:
-            outcome = await runner.call(
-                offer.script,
-                offer.function,
-                request.arguments(),
-                reads_only=not request.operation.changes_object,
-                deadline=deadline,
-            )
+            try:
+                outcome = await runner.call(
+                    offer.script,
+                    offer.function,
+                    request.arguments(),
+                    reads_only=not request.operation.changes_object,
+                    deadline=deadline,
+                )
+            except ScriptError as error:
+                raise _placed(error, offer) from None
             offer = steps.send(outcome)
     except StopIteration as done:
         return _finished(done)
@@ -113,6 +119,10 @@ def _finished(done: StopIteration) -> Interpretation:
 def _steps(catalog: Catalog, request: Request) -> Generator[Offer, Outcome, Interpretation]:
     """Yields each offer to call, is sent what it returned, and returns the interpretation."""
     offers = catalog.find(request.kind, request.operation)
+    if offers[0].source.origin is Origin.DEFAULT and not _has_pod_template(request.object):
+        raise UnknownTargetError(
+            f"no script knows {request.kind}, and it has no pod template in spec.template to fall back on"
+        )
     outcomes, replies = [], []
     for offer in offers:
         outcome = yield offer
@@ -124,6 +134,21 @@ def _steps(catalog: Catalog, request: Request) -> Generator[Offer, Outcome, Inte
             raise
     reply = replies[0] if len(replies) == 1 else Reply(dependencies=_united(replies))
     return Interpretation(reply, offers, tuple(outcomes))
+
+
+def _placed(error: ScriptError, offer: Offer) -> ScriptError:
+    """The same error; in a bundled script it names the snippet that the line comes from."""
+    if offer.source.origin is Origin.BUNDLED and error.line is not None:
+        from interpreters.lua.assemble import position
+
+        snippet, line = position(offer.script.text, error.line)
+        error.place = f"{error.script} ({snippet}:{line})" if snippet else ""
+    return error
+
+
+def _has_pod_template(obj: bytes) -> bool:
+    spec = msgspec.json.decode(obj).get("spec")
+    return isinstance(spec, dict) and isinstance(spec.get("template"), dict)
 
 
 def _united(replies: Iterable[Reply]) -> list[Dependency]:

@@ -64,7 +64,12 @@ class Broken(Struct, frozen=True):
     name: str
     error: InterpError
     source: Source
-    kind: GroupVersionKind | None = None
+    kind: GroupVersionKind | None = None  # None: not known
+    operation: Operation | None = None  # None: it could have answered any
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        return (self.source.origin, self.source.order)
 
 
 Found = Candidate | Broken
@@ -136,7 +141,7 @@ def _script(path: Path, kind: GroupVersionKind | None, source: Source, name: str
         raw = read_bytes(path)
         if len(raw) > LARGEST_SCRIPT:
             raise DocumentError(name, f"a script may have {LARGEST_SCRIPT} bytes, this one has {len(raw)}")
-        script = Script(name, LANGUAGE_OF_SUFFIX[path.suffix], raw.decode())
+        script = Script(name, LANGUAGE_OF_SUFFIX[path.suffix], raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         return Broken(name, DocumentError(name, f"not UTF-8 at byte {error.start}"), source, kind)
     except InterpError as error:

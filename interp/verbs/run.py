@@ -12,16 +12,16 @@ import click
 import msgspec
 from msgspec import Struct
 
-from interp.complaints import complaint, printed_lines
+from interp.answers import Answer, print_fields, print_text, print_trace
+from interp.complaints import complaint
 from interp.inputs import modified, read_objects, read_one_object, read_status_items
-from interp.output import diff_lines, format_option, print_json, print_yaml, to_yaml
+from interp.output import format_option
 from interp.scripts import Sources, open_scripts, script_options
 from interpreters.catalog import Catalog
 from interpreters.core.documents import Document
-from interpreters.core.errors import InterpError, UnknownTargetError
+from interpreters.core.errors import InterpError, ScriptError, UnknownTargetError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Argument, Operation, find_operation
-from interpreters.core.wire import response_fields
 from interpreters.interpretation import Interpretation, Runner, interpret, request_for
 from interpreters.scan import Origin
 
@@ -50,15 +50,6 @@ class Inputs(Struct, frozen=True):
         if self.status is not None:
             more["aggregated_status"] = msgspec.json.encode(self.status)
         return request_for(obj, operation, **more)
-
-
-class Answer(Struct, frozen=True):
-    """One object, one operation: an interpretation, or why there is none."""
-
-    object: Document
-    operation: Operation
-    found: Interpretation | InterpError
-    catalog: Catalog
 
 
 @click.command("run", short_help="ask a script about an object")
@@ -95,7 +86,8 @@ def command(
     **options: Any,
 ) -> int:
     """Ask a script about an object: OPERATION by its own name or its function's, in any case; without one, everything
-    that the script offers. `-` is standard input. The flags of `karmadactl interpret` work as they do there.
+    that the script offers. With -s no other script is asked. `-` is standard input. The flags of `karmadactl interpret`
+    work as they do there.
 
     \b
     interp run flink.yaml
@@ -147,33 +139,60 @@ def _run(inputs: Inputs, operation: Operation | None, sources: Sources, output: 
     kinds = {GroupVersionKind.of(obj) for obj in inputs.objects}
     answers: list[Answer] = []
     with open_scripts(sources, kinds) as (runner, catalog):
-        named = [broken for broken in catalog.broken if broken.source.origin is Origin.SCRIPT]
-        if named:  # whoever names a script wants its answer and no other's
-            for broken in named:
-                click.echo(complaint(broken.error), err=True)
+        if _complained(catalog, kinds):
             return 1
         for obj in inputs.objects:
-            answers += _answers(runner, catalog, inputs, obj, operation)
+            asked = _asked(catalog, GroupVersionKind.of(obj), operation, sources)
+            answers += _answers(runner, catalog, inputs, obj, asked, is_named=operation is not None)
     if output == "text":
         for answer in answers:
-            _print_text(answer, single=len(answers) == 1)
+            print_text(answer, single=len(answers) == 1)
     else:
-        _print_fields(answers, output, single_operation=operation is not None)
+        print_fields(answers, output, single_operation=operation is not None)
     if trace:
         for answer in answers:
-            _print_trace(answer)
+            print_trace(answer)
     return 1 if any(isinstance(answer.found, InterpError) for answer in answers) else 0
 
 
+def _complained(catalog: Catalog, kinds: set[GroupVersionKind]) -> bool:
+    """Say what is broken: whoever has a script for a kind wants its answer, not that of the next one in line."""
+    blocking = [broken for broken in catalog.broken if broken.source.origin is Origin.SCRIPT]
+    blocking += [broken for kind in sorted(kinds) if (broken := catalog.in_the_way(kind)) and broken not in blocking]
+    for broken in blocking:
+        click.echo(complaint(broken.error), err=True)
+    for broken in catalog.broken:
+        if broken.kind is None and broken not in blocking:
+            click.echo(f"{click.style('warning:', fg='yellow', bold=True)} left out: {broken.error}", err=True)
+    return bool(blocking)
+
+
+def _asked(catalog: Catalog, kind: GroupVersionKind, operation: Operation | None, sources: Sources) -> list[Operation]:
+    """The operations to ask about: the one given, or all that the scripts for this kind offer.
+
+    A script named by `-s` is the only one asked; the default's guesses are for kinds that no script knows.
+    """
+    offers = catalog.operations(kind)
+    if sources.scripts:
+        offered = [one for one, offer in offers if offer.source.origin is Origin.SCRIPT]
+        if operation not in (None, *offered) or not offered:
+            names = ", ".join(map(str, sources.scripts))
+            what = f"does not answer {operation}" if operation else "answers nothing"
+            hint = f"it answers {', '.join(map(str, offered))}" if offered else f"interp lint {names} says more"
+            raise ScriptError(f"{names} {what} for {kind}; {hint}")
+    else:
+        written = [one for one, offer in offers if offer.source.origin is not Origin.DEFAULT]
+        offered = written or [one for one, _ in offers]
+    return [operation] if operation else offered
+
+
 def _answers(
-    runner: Runner, catalog: Catalog, inputs: Inputs, obj: Document, operation: Operation | None
+    runner: Runner, catalog: Catalog, inputs: Inputs, obj: Document, asked: list[Operation], *, is_named: bool
 ) -> list[Answer]:
-    kind = GroupVersionKind.of(obj)
-    operations = [operation] if operation else _offered(catalog, kind)
     answers = []
-    for one in operations:
+    for one in asked:
         flag = inputs.missing(one)
-        if flag and operation:
+        if flag and is_named:
             raise click.UsageError(f"{one} needs {flag}.")
         if flag:
             click.echo(click.style(f"{one}: left out, it needs {flag}", dim=True), err=True)
@@ -185,86 +204,6 @@ def _answers(
             found = error
         answers.append(Answer(obj, one, found, catalog))
     return answers
-
-
-def _offered(catalog: Catalog, kind: GroupVersionKind) -> list[Operation]:
-    """What the scripts for this kind offer; the default's guesses only if there is no script at all."""
-    offers = catalog.operations(kind)
-    written = [operation for operation, offer in offers if offer.source.origin is not Origin.DEFAULT]
-    return written or [operation for operation, _ in offers]
-
-
-def _print_text(answer: Answer, *, single: bool) -> None:
-    if not single:
-        metadata = answer.object.get("metadata") or {}
-        name = "/".join(str(metadata[key]) for key in ("namespace", "name") if metadata.get(key))
-        title = click.style(str(answer.operation), bold=True)
-        click.echo(f"{title}  {answer.object.get('kind')} {name}".rstrip())
-    if isinstance(answer.found, InterpError):
-        _print_error(answer, answer.found)
-        if not single:
-            click.echo("")
-        return
-    reply = answer.found.reply
-    for line in printed_lines(answer.found.printed):
-        click.echo(line, err=True)
-    if reply.changed_object is not None:
-        lines = diff_lines(answer.object, reply.changed_object) if reply.patch else [click.style("no change", dim=True)]
-        click.echo("\n".join(lines))
-    else:
-        click.echo(to_yaml(response_fields(reply)), nl=False)
-    for warning in reply.warnings:
-        click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {warning}", err=True)
-    if not single:
-        click.echo("")
-
-
-def _print_error(answer: Answer, error: InterpError) -> None:
-    offers = answer.catalog.shadowing(GroupVersionKind.of(answer.object), answer.operation)
-    is_written = offers and offers[0].source.origin is not Origin.DEFAULT
-    click.echo(complaint(error, offers[0].script if is_written else None), err=True)
-
-
-def _print_fields(answers: list[Answer], output: str, *, single_operation: bool) -> None:
-    """One object a document; with several operations, a field for each."""
-    documents: list[dict[str, Any]] = []
-    seen: list[int] = []
-    for answer in answers:
-        if isinstance(answer.found, InterpError):
-            _print_error(answer, answer.found)
-            fields: dict[str, Any] = {"error": {"code": answer.found.code, "message": str(answer.found)}}
-        else:
-            for line in printed_lines(answer.found.printed):
-                click.echo(line, err=True)
-            fields = response_fields(answer.found.reply)
-        if single_operation:
-            documents.append(fields)
-        elif id(answer.object) in seen:
-            documents[seen.index(id(answer.object))][answer.operation.name] = fields
-        else:
-            seen.append(id(answer.object))
-            documents.append({answer.operation.name: fields})
-    if output == "yaml":
-        print_yaml(*documents)
-    else:
-        print_json(documents[0] if len(documents) == 1 else documents)
-
-
-def _print_trace(answer: Answer) -> None:
-    if isinstance(answer.found, InterpError):
-        return
-    for offer, outcome in zip(answer.found.offers, answer.found.outcomes, strict=True):
-        where = f"{offer.source.origin} {offer.script.name}, function {offer.function} ({offer.script.language})"
-        used = f"{outcome.seconds * 1e6:.0f} µs, {outcome.memory / 1024:.0f} KiB"
-        click.echo(click.style(f"trace: {answer.operation}: {where}: {used}", dim=True), err=True)
-    for shadowed in answer.catalog.shadowing(GroupVersionKind.of(answer.object), answer.operation):
-        if shadowed not in answer.found.offers:
-            click.echo(
-                click.style(
-                    f"trace: {answer.operation}: shadows {shadowed.source.origin} {shadowed.script.name}", dim=True
-                ),
-                err=True,
-            )
 
 
 def _check(sources: Sources) -> int:

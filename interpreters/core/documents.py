@@ -62,9 +62,7 @@ def load_values(text: str | bytes, where: str = "") -> list[Any]:
         _refuse_depth(text, where)
         documents = [document for document in yaml.load_all(text, KubernetesLoader) if document is not None]
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        position = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise DocumentError(f"{where}{position}", error.problem or "not YAML") from None
+        raise _mistake(error, text, where) from None
     except (yaml.YAMLError, ValueError) as error:
         raise DocumentError(where, " ".join(str(error).split())) from None
     except RecursionError:
@@ -72,6 +70,16 @@ def load_values(text: str | bytes, where: str = "") -> list[Any]:
     for document in documents:
         _refuse_expansion(document, where)
     return documents
+
+
+def _mistake(error: yaml.MarkedYAMLError, text: str, where: str) -> DocumentError:
+    mark, problem = error.problem_mark, error.problem or "not YAML"
+    if mark is None:
+        return DocumentError(where, problem)
+    line = "".join(text.split("\n")[mark.line : mark.line + 1])
+    if "tab character" in problem or line.startswith("\t", mark.column):
+        problem = "a tab; YAML is indented with blanks"
+    return DocumentError(f"{where}:{mark.line + 1}:{mark.column + 1}", problem)
 
 
 def _json_stream(text: str) -> list[Any]:

@@ -35,7 +35,10 @@ class Frame(NamedTuple):
 
 
 class ScriptError(InterpError):
-    """Something the script did. `script:line: in Function: message`."""
+    """Something the script did. `script:line: in Function: message`.
+
+    `place` is where an author finds the line if not at `script:line`: a bundled script is made of several files.
+    """
 
     code = 422
     fault = "script"
@@ -58,9 +61,10 @@ class ScriptError(InterpError):
         self.function = function
         self.frames = frames
         self.printed = printed
+        self.place = ""
 
     def __str__(self) -> str:
-        where = ":".join(str(part) for part in (self.script, self.line) if part)
+        where = self.place or ":".join(str(part) for part in (self.script, self.line) if part)
         in_function = f"in {self.function}" if self.function else ""
         return ": ".join(part for part in (where, in_function, self.message) if part)
 

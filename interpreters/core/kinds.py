@@ -42,7 +42,8 @@ class GroupVersionKind(NamedTuple):
         """Read `apiVersion` and `kind` of a Kubernetes object."""
         for field in ("apiVersion", "kind"):
             if not isinstance(obj.get(field), str) or not obj[field]:
-                raise RequestError(f"object.{field}: expected a text such as {_EXAMPLE[field]}, got {obj.get(field)!r}")
+                got = "nothing" if obj.get(field) is None else f"{obj[field]!r:.60}"
+                raise RequestError(f"object.{field}: expected a text such as {_EXAMPLE[field]}, got {got}")
         return cls.parse(obj["apiVersion"], obj["kind"])
 
 

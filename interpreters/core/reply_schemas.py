@@ -123,4 +123,6 @@ def _got(value: Any) -> str:
         return "an object"
     if isinstance(value, list):
         return "a list"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return "nothing" if value is None else f"{value!r:.60}"

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
+import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -223,3 +228,129 @@ def test_an_object_with_a_pod_template_has_a_default_answer(place: Path) -> None
 
 def test_the_help_fits_a_screen() -> None:
     assert len(interp("--help").out.splitlines()) <= 40
+
+
+def broken_tree(place: Path, text: str = "function GetReplicas(") -> Path:
+    script = place / "tree/apps/v1/Deployment/interpreter.lua"
+    script.parent.mkdir(parents=True)
+    script.write_text(text)
+    (place / "d.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2}\n")
+    return script
+
+
+@pytest.mark.parametrize("question", [("d.yaml",), ("GetReplicas", "d.yaml"), ("InterpretHealth", "d.yaml")])
+def test_a_broken_script_of_ones_own_is_an_error_and_no_other_answers(question: tuple[str, ...], place: Path) -> None:
+    broken_tree(place)
+    ran = interp("run", *question, "--folder", "tree", cwd=place)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("error: tree/apps/v1/Deployment/interpreter.lua:1: ")
+    assert ran.err.count("error:") == 1
+    assert interp("run", "GetReplicas", "o.yaml", "--folder", "tree", "-s", "s.lua", cwd=place).code == 0
+
+
+def test_a_broken_rule_stops_its_own_operation_only(place: Path) -> None:
+    (place / "c.yaml").write_text(CUSTOMIZATION.replace("function GetReplicas(o)", "function GetReplicas("))
+    broken = interp("run", "GetReplicas", "o.yaml", "--customization", "c.yaml", cwd=place)
+    assert (broken.code, broken.err.startswith("error: c.yaml#thing/replicaResource:1: ")) == (1, True)
+    assert interp("run", "InterpretHealth", "o.yaml", "--customization", "c.yaml", cwd=place).out == "healthy: true\n"
+
+
+def test_a_customization_file_that_cannot_be_read_is_left_out_with_a_warning(place: Path) -> None:
+    (place / "c.yaml").write_text("a: [")
+    ran = interp("run", "GetReplicas", "o.yaml", "--customization", "c.yaml", "--folder", ".", cwd=place)
+    assert "warning: left out: c.yaml:2:1: " in ran.err
+
+
+def test_a_named_script_is_the_only_one_asked(place: Path) -> None:
+    broken_tree(place)
+    (place / "s.lua").write_text("function GetReplicas(o) return 7 end")
+    everything = interp("run", "d.yaml", "-s", "s.lua", "-o", "json", cwd=place)
+    assert json.loads(everything.out) == {"InterpretReplica": {"replicas": 7}}
+    other = interp("run", "InterpretHealth", "d.yaml", "-s", "s.lua", cwd=place)
+    assert other.code == 1
+    assert other.err == (
+        "error: s.lua does not answer InterpretHealth for apps/v1 Deployment; it answers InterpretReplica\n"
+    )
+    (place / "s.lua").write_text("local function GetReplicas(o) return 7 end")
+    nothing = interp("run", "d.yaml", "-s", "s.lua", cwd=place)
+    assert (nothing.code, nothing.err) == (
+        1,
+        "error: s.lua answers nothing for apps/v1 Deployment; interp lint s.lua says more\n",
+    )
+
+
+def test_an_error_in_a_bundled_script_names_the_snippet_and_its_line(place: Path) -> None:
+    from interpreters.lua.assemble import positions
+    from interpreters.scan import Candidate, scan
+
+    (place / "d.yaml").write_text(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n"
+        "spec: {replicas: 2, template: {spec: {containers: [{resources: {requests: {cpu: one}}}]}}}\n"
+    )
+    ran = interp("run", "GetReplicas", "d.yaml", cwd=place)
+    assert ran.code == 1
+    found = re.match(r"error: bundled/apps/v1/Deployment/interpreter.lua \((snippets/\w+.lua):(\d+)\): ", ran.err)
+    assert found, ran.err
+    (marked,) = [line for line in ran.err.splitlines() if line.startswith(">")]
+    number, _, text = marked[1:].partition(" | ")
+    assert number.split() == [found[2]]
+    (script,) = [one.script for one in scan() if isinstance(one, Candidate) and one.script.name in ran.err]
+    line = positions(script.text).index((found[1], int(found[2])))
+    assert script.text.splitlines()[line] == text
+
+
+ODD_FILES = [
+    (b"", "f.yaml: no object in it"),
+    (b"# nothing\n---\n", "f.yaml: no object in it"),
+    (b"\x1f\x8b\x08cut", "f.yaml: not a complete gzip file"),
+    (b"\x00\xff", "f.yaml: not UTF-8 at byte 1"),
+    (b"a:\n\t- b", "f.yaml:2:1: a tab; YAML is indented with blanks"),
+    (b"kind: Thing", 'f.yaml: object.apiVersion: expected a text such as "apps/v1", got nothing'),
+    (OBJECT.encode() + b"---\napiVersion: v1\nkind: 5", "f.yaml: object 2: object.kind: expected a text"),
+    (b"apiVersion: v1\nkind: List\nitems: [5]", "f.yaml: expected an object, got 5"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), ODD_FILES, ids=range(len(ODD_FILES)))
+def test_a_file_that_holds_no_object_is_misuse_and_named(content: bytes, message: str, place: Path) -> None:
+    (place / "f.yaml").write_bytes(content)
+    ran = interp("run", "GetReplicas", "f.yaml", "-s", "s.lua", cwd=place)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"error: {message}")
+
+
+def test_gzip_crlf_and_byte_order_marks_are_read(place: Path) -> None:
+    odd = b"\xef\xbb\xbf" + OBJECT.replace("\n", "\r\n").encode()
+    (place / "o.gz").write_bytes(gzip.compress(odd))
+    (place / "s.lua").write_bytes(b"\xef\xbb\xbf" + SCRIPT.replace("\n", "\r\n").encode())
+    assert interp("run", "GetReplicas", "o.gz", "-s", "s.lua", cwd=place).out == "replicas: 2\n"
+    piped = subprocess.run(
+        [sys.executable, "-m", "interp", "run", "GetReplicas", "-", "-s", place / "s.lua"],
+        input=gzip.compress(odd),
+        capture_output=True,
+        check=False,
+    )
+    assert (piped.returncode, piped.stdout) == (0, b"replicas: 2\n")
+
+
+def test_watch_runs_again_when_a_file_changes(place: Path) -> None:
+    watching = subprocess.Popen(
+        [sys.executable, "-m", "interp", "run", "GetReplicas", "o.yaml", "-s", "s.lua", "--watch"],
+        cwd=place,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert watching.stdout
+    try:
+        assert watching.stdout.readline() == "replicas: 2\n"
+        (place / "o.yaml").write_text(OBJECT.replace("replicas: 2", "replicas: 11"))
+        assert watching.stdout.readline() == "replicas: 11\n"
+        (place / "o.yaml").write_text("a: [")  # a mistake is told, and watching goes on
+        (place / "s.lua").write_text("function GetReplicas(o) return 12 end")
+        (place / "o.yaml").write_text(OBJECT)
+        assert watching.stdout.readline() == "replicas: 12\n"
+    finally:
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 130
+        watching.stdout.close()

@@ -30,8 +30,8 @@ def functions_of(found: list[Found]) -> Functions:
     return seen
 
 
-def catalog_of(found: list[Found]) -> Catalog:
-    return Catalog.build(found, functions_of(found))
+def catalog_of(found: list[Found], *, strict: bool = False) -> Catalog:
+    return Catalog.build(found, functions_of(found), strict=strict)
 
 
 def write(root: Path, name: str, text: str) -> Path:
@@ -168,3 +168,16 @@ def test_a_place_on_the_command_line_may_be_a_script_a_kind_or_a_tree(
     (found,) = scan_place(tmp_path / place, Origin.SCRIPT)
     assert not isinstance(found, Broken)
     assert found.kind == kind
+
+
+def test_a_strict_catalog_answers_for_a_broken_script_with_its_error(tmp_path: Path) -> None:
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    write(mine, "example.io/v1/Thing/interpreter.lua", "broken")
+    write(theirs, "example.io/v1/Thing/interpreter.lua", "function GetReplicas(o) end")
+    found = scan([mine, theirs], bundled=None)
+    lenient, strict = catalog_of(found), catalog_of(found, strict=True)
+    assert lenient.find(THING, REPLICAS)[0].script.name.startswith(str(theirs))
+    with pytest.raises(ScriptSyntaxError, match="mine/example.io/v1/Thing/interpreter.lua:1: no"):
+        strict.find(THING, REPLICAS)
+    behind = catalog_of(scan([theirs, mine], bundled=None), strict=True)
+    assert behind.find(THING, REPLICAS)[0].script.name.startswith(str(theirs))

@@ -1,0 +1,99 @@
+"""Printing what `interp run` was answered: text and diffs for people, JSON and YAML for machines, and traces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from msgspec import Struct
+
+from interp.complaints import complaint, printed_lines
+from interp.output import diff_lines, print_json, print_yaml, to_yaml
+from interpreters.catalog import Catalog
+from interpreters.core.documents import Document
+from interpreters.core.errors import InterpError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import Operation
+from interpreters.core.wire import response_fields
+from interpreters.interpretation import Interpretation
+
+
+class Answer(Struct, frozen=True):
+    """One object, one operation: an interpretation, or why there is none."""
+
+    object: Document
+    operation: Operation
+    found: Interpretation | InterpError
+    catalog: Catalog
+
+
+def print_text(answer: Answer, *, single: bool) -> None:
+    if not single:
+        metadata = answer.object.get("metadata") or {}
+        name = "/".join(str(metadata[key]) for key in ("namespace", "name") if metadata.get(key))
+        title = click.style(str(answer.operation), bold=True)
+        click.echo(f"{title}  {answer.object.get('kind')} {name}".rstrip())
+    if isinstance(answer.found, InterpError):
+        _print_error(answer, answer.found)
+        if not single:
+            click.echo("")
+        return
+    reply = answer.found.reply
+    for line in printed_lines(answer.found.printed):
+        click.echo(line, err=True)
+    if reply.changed_object is not None:
+        lines = diff_lines(answer.object, reply.changed_object) if reply.patch else [click.style("no change", dim=True)]
+        click.echo("\n".join(lines))
+    else:
+        click.echo(to_yaml(response_fields(reply)), nl=False)
+    for warning in reply.warnings:
+        click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {warning}", err=True)
+    if not single:
+        click.echo("")
+
+
+def _print_error(answer: Answer, error: InterpError) -> None:
+    offers = answer.catalog.shadowing(GroupVersionKind.of(answer.object), answer.operation)
+    click.echo(complaint(error, offers[0].script if offers else None), err=True)
+
+
+def print_fields(answers: list[Answer], output: str, *, single_operation: bool) -> None:
+    """One object a document; with several operations, a field for each."""
+    documents: list[dict[str, Any]] = []
+    seen: list[int] = []
+    for answer in answers:
+        if isinstance(answer.found, InterpError):
+            _print_error(answer, answer.found)
+            fields: dict[str, Any] = {"error": {"code": answer.found.code, "message": str(answer.found)}}
+        else:
+            for line in printed_lines(answer.found.printed):
+                click.echo(line, err=True)
+            fields = response_fields(answer.found.reply)
+        if single_operation:
+            documents.append(fields)
+        elif id(answer.object) in seen:
+            documents[seen.index(id(answer.object))][answer.operation.name] = fields
+        else:
+            seen.append(id(answer.object))
+            documents.append({answer.operation.name: fields})
+    if output == "yaml":
+        print_yaml(*documents)
+    else:
+        print_json(documents[0] if len(documents) == 1 else documents)
+
+
+def print_trace(answer: Answer) -> None:
+    if isinstance(answer.found, InterpError):
+        return
+    for offer, outcome in zip(answer.found.offers, answer.found.outcomes, strict=True):
+        where = f"{offer.source.origin} {offer.script.name}, function {offer.function} ({offer.script.language})"
+        used = f"{outcome.seconds * 1e6:.0f} µs, {outcome.memory / 1024:.0f} KiB"
+        click.echo(click.style(f"trace: {answer.operation}: {where}: {used}", dim=True), err=True)
+    for shadowed in answer.catalog.shadowing(GroupVersionKind.of(answer.object), answer.operation):
+        if shadowed not in answer.found.offers:
+            click.echo(
+                click.style(
+                    f"trace: {answer.operation}: shadows {shadowed.source.origin} {shadowed.script.name}", dim=True
+                ),
+                err=True,
+            )
