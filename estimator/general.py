@@ -19,6 +19,8 @@ from estimator.amounts import PODS, pod_amount
 from estimator.fitting import Columns, Wanted, fit_sets, place_all, place_once
 from estimator.free import column
 from estimator.model import NO_LIMIT, AssumedWorkload, Code, Estimate, PluginResult, Shortfall
+from estimator.shapes import ClusterShape, ModelingShape, ModelShape, shaped
+from interpreters.core.errors import InputError, QuantityError
 from interpreters.core.quantity import ZERO, Quantity
 from interpreters.core.requirements import Component, ReplicaRequirements
 
@@ -26,6 +28,8 @@ PODS_OF_A_MODEL_NODE: Final = 110
 
 SUMMARY: Final = "ResourceSummary"
 MODELS: Final = "ResourceModels"
+
+_SUMMED: Final = ("allocatable", "allocated", "allocating")
 
 Requests = dict[str, Quantity]
 """What one pod asks for; only what is above zero."""
@@ -49,15 +53,20 @@ class Summary:
 
     @staticmethod
     def of(cluster: Mapping[str, Any]) -> Summary | None:
-        status = (cluster.get("status") or {}).get("resourceSummary")
+        """Read a Karmada Cluster object; None when it has no summary. Raises `InputError`."""
+        shape = shaped(cluster, ClusterShape)
+        status = shape.status.resource_summary if shape.status else None
         if status is None:
             return None
-        free = {}
-        for resource, text in (status.get("allocatable") or {}).items():
-            taken = [(status.get(key) or {}).get(resource, 0) for key in ("allocated", "allocating")]
-            left = Quantity.parse(text) - Quantity.parse(taken[0]) - Quantity.parse(taken[1])
-            free[resource] = max(left, ZERO)
-        return Summary(free, _grades(cluster, status))
+        allocatable, allocated, allocating = (
+            _read(getattr(status, field), f"status.resourceSummary.{field}") for field in _SUMMED
+        )
+        free = {
+            resource: max(amount - allocated.get(resource, ZERO) - allocating.get(resource, ZERO), ZERO)
+            for resource, amount in allocatable.items()
+        }
+        models = (shape.spec.resource_models if shape.spec else None) or ()
+        return Summary(free, _grades(models, status.allocatable_modelings or ()))
 
     def without(self, assumed: Sequence[AssumedWorkload]) -> Summary:
         """What is left beside the assumed workloads; a summary knows no nodes, so none of them is left out."""
@@ -75,12 +84,12 @@ class Grade:
     most: Mapping[str, Quantity]
 
     @staticmethod
-    def of(model: Mapping[str, Any], nodes: int) -> Grade:
-        ranges = model.get("ranges") or ()
+    def of(model: ModelShape, nodes: int) -> Grade:
+        ranges, where = model.ranges or (), f"spec.resourceModels: grade {model.grade}"
         return Grade(
             nodes=nodes,
-            least={item["name"]: Quantity.parse(item.get("min", 0)) for item in ranges},
-            most={item["name"]: Quantity.parse(item["max"]) for item in ranges if "max" in item},
+            least=_read({item.name: item.min for item in ranges}, where),
+            most=_read({item.name: item.max for item in ranges if item.max is not None}, where),
         )
 
     def amount(self, resource: str, requests: Sequence[Requests], lenient: bool) -> Quantity:
@@ -173,17 +182,26 @@ def _by_models(count: int, component: str = "") -> PluginResult:
     return PluginResult(MODELS, _code(count), count, [what], "node grades")
 
 
-def _grades(cluster: Mapping[str, Any], status: Mapping[str, Any]) -> tuple[Grade, ...]:
+def _grades(models: Sequence[ModelShape], modelings: Sequence[ModelingShape]) -> tuple[Grade, ...]:
     """The models with their nodes, by grade; none when either is missing or a count makes no sense."""
     counts: dict[int, int] = {}
-    for item in status.get("allocatableModelings") or ():
-        grade, count = item.get("grade", 0), item.get("count", 0)
-        if count < 0:
+    for item in modelings:
+        if item.count < 0:
             return ()
-        counts[grade] = counts.get(grade, 0) + count
-    models = (cluster.get("spec") or {}).get("resourceModels") or () if counts else ()
-    by_grade = {model.get("grade", 0): model for model in models}
+        counts[item.grade] = counts.get(item.grade, 0) + item.count
+    by_grade = {model.grade: model for model in models} if counts else {}
     return tuple(Grade.of(by_grade[grade], counts.get(grade, 0)) for grade in sorted(by_grade))
+
+
+def _read(texts: Mapping[str, str | int | float] | None, where: str) -> dict[str, Quantity]:
+    """A resource list of the object as exact numbers. Raises `InputError` with the place."""
+    read = {}
+    for resource, text in (texts or {}).items():
+        try:
+            read[resource] = Quantity.parse(text)
+        except QuantityError as error:
+            raise InputError(f"{where}.{resource}: {error}") from None
+    return read
 
 
 def _model_nodes(

@@ -141,6 +141,6 @@ def _why(counted: Counted, seen: Sequence[_Seen], roster: Roster) -> tuple[NextS
 def _binding(stop: NextSet | None) -> str:
     """The commonest reason among nodes that the claim admits; where it admits none, among all."""
     if stop is None or not stop.reasons:
-        return ""
+        return "the cluster has no nodes" if stop and not stop.nodes else ""
     short = [reason for reason in stop.reasons if is_shortage(reason.reason)] or stop.reasons
     return f"{stop.component}: {max(short, key=lambda reason: reason.nodes).reason}"

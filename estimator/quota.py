@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from estimator.amounts import PODS, pod_amount
+from estimator.shapes import MetadataShape, QuotaShape, QuotaSpecShape, QuotaStatusShape, shaped
 from interpreters.core.errors import InputError, QuantityError
 from interpreters.core.quantity import ZERO, Quantity
 from interpreters.core.requirements import Component, ComponentRequirements
@@ -42,8 +43,9 @@ class Quota:
     @staticmethod
     def of(quota: Mapping[str, Any]) -> Quota:
         """Read a Kubernetes ResourceQuota object. Raises `InputError`."""
-        metadata, spec, status = quota.get("metadata") or {}, quota.get("spec") or {}, quota.get("status") or {}
-        hard, used = status.get("hard") or {}, status.get("used") or {}
+        shape = shaped(quota, QuotaShape)
+        metadata, status = shape.metadata or MetadataShape(), shape.status or QuotaStatusShape()
+        hard, used = status.hard or {}, status.used or {}
         free: dict[str, Quantity] = {}
         for key, ceiling in hard.items():
             resource = _resource(key)
@@ -51,10 +53,10 @@ class Quota:
                 room = max(_amount("hard", key, ceiling) - _amount("used", key, used[key]), ZERO)
                 free[resource] = min(free.get(resource, room), room)
         return Quota(
-            namespace=metadata.get("namespace", ""),
-            name=metadata.get("name", ""),
+            namespace=metadata.namespace,
+            name=metadata.name,
             free=free,
-            selectors=tuple(_selectors(spec)),
+            selectors=tuple(_selectors(shape.spec or QuotaSpecShape())),
             uncounted=tuple(key for key in sorted(hard) if key not in used and _resource(key) is not None),
         )
 
@@ -127,7 +129,7 @@ def doubts(quotas: Sequence[Quota], components: Sequence[Component]) -> list[str
     return found
 
 
-def _amount(field: str, key: str, text: str) -> Quantity:
+def _amount(field: str, key: str, text: str | int | float) -> Quantity:
     try:
         return Quantity.parse(text)
     except QuantityError as error:
@@ -145,12 +147,11 @@ def _resource(key: str) -> str | None:
     return name if extended else None
 
 
-def _selectors(spec: Mapping[str, Any]) -> Iterable[ScopeSelector]:
-    for scope in spec.get("scopes") or ():
+def _selectors(spec: QuotaSpecShape) -> Iterable[ScopeSelector]:
+    for scope in spec.scopes or ():
         yield ScopeSelector(scope, "Exists")
-    for expression in (spec.get("scopeSelector") or {}).get("matchExpressions") or ():
-        values = tuple(expression.get("values") or ())
-        yield ScopeSelector(expression.get("scopeName", ""), expression.get("operator", ""), values)
+    for expression in (spec.scope_selector.match_expressions if spec.scope_selector else None) or ():
+        yield ScopeSelector(expression.scope_name, expression.operator, tuple(expression.values or ()))
 
 
 def _in_scope(selector: ScopeSelector, requirements: ComponentRequirements) -> bool | None:

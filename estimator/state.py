@@ -31,9 +31,10 @@ def _read(kind: str, read: Callable[[Mapping[str, Any]], T], item: Mapping[str, 
     try:
         return read(item)
     except InterpError as error:
-        metadata = item.get("metadata") or {}
-        name = "/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)
-        raise InputError(f"{kind} {name}: {error}") from error
+        metadata = item.get("metadata")
+        names = [metadata.get(key) for key in ("namespace", "name")] if isinstance(metadata, dict) else []
+        called = "/".join(str(name) for name in names if name) or "without a name"
+        raise InputError(f"{kind} {called}: {error}") from None
 
 
 class ClusterState:

@@ -9,13 +9,14 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from estimator.general import Summary
 from estimator.snapshot.picture import NodeCopy, Picture, PodCopy, QuotaCopy
 from estimator.snapshot.records import NodeRecord, PodRecord
 from estimator.snapshot.workloads import WorkloadReference, owned_by_name
@@ -54,6 +55,16 @@ class FilePicture:
     nodes: int = 0
     pods: int = 0
     quotas: int = 0
+    others: int = 0
+    """Objects of kinds that tell nothing of a cluster's room."""
+
+    blank: bool = True
+    """Whether there was not a word in any of the files."""
+
+    @property
+    def state(self) -> ClusterState | None:
+        """What its nodes tell; None when only a Karmada Cluster object tells of it."""
+        return self.picture.state if self.nodes or self.summary is None else None
 
 
 def is_kubeconfig(path: Path) -> bool:
@@ -85,12 +96,18 @@ def find_folders(path: Path) -> list[Path]:
     return sorted(each for each in path.iterdir() if each.is_dir() and not each.name.startswith("."))
 
 
-def read_files(paths: Iterable[Path]) -> FilePicture:
-    """Everything that the files and folders tell of one cluster. Raises `InputError` with the file's name."""
+def read_files(paths: Sequence[Path]) -> FilePicture:
+    """Everything that the files and folders tell of one cluster. Raises `InputError` with the file's name.
+
+    A list without a node is an empty cluster, and that is a fact. Nothing at all, other objects, or pods on nodes that
+    no file names are a file forgotten, mistaken or half written, and no picture to answer from.
+    """
     told = FilePicture()
     nodes, pods, quotas = NodeCopy(told.picture), PodCopy(told.picture), QuotaCopy(told.picture)
     for file in [file for path in paths for file in find_files(path)]:
-        for kind, raw in _objects(file):
+        content = read_bytes(file)
+        told.blank &= not content.strip()
+        for kind, raw in _objects(content, str(file)):
             try:
                 if kind == "Node":
                     nodes.put(msgspec.json.decode(raw, type=NodeRecord))
@@ -102,33 +119,53 @@ def read_files(paths: Iterable[Path]) -> FilePicture:
                     quotas.put(msgspec.json.decode(raw))
                     told.quotas += 1
                 elif kind == "Cluster":
-                    told.summary = msgspec.json.decode(raw)
+                    told.summary = _karmada_cluster(msgspec.json.decode(raw))
+                else:
+                    told.others += 1
             except msgspec.ValidationError as error:
                 raise DocumentError(str(file), f"not a {kind}: {error}") from None
             except InputError as error:
                 raise DocumentError(str(file), str(error)) from None
+    elsewhere = told.blank or told.others or told.picture.state.pod_count
+    if not told.nodes and told.summary is None and elsewhere:
+        where = ", ".join(map(str, paths))
+        raise InputError(f"{where}: neither a Node nor a Karmada Cluster object in it; print it with: "
+                         "kubectl get nodes,pods,resourcequotas -A -o json")  # fmt: skip
     return told
 
 
-def _objects(file: Path) -> Iterator[tuple[str, msgspec.Raw | bytes]]:
+def _objects(content: bytes, where: str) -> Iterator[tuple[str, msgspec.Raw | bytes]]:
     """The kind of each object in a file and its JSON; a Karmada Cluster is told from the clusters of other groups."""
-    content = read_bytes(file)
-    if content.lstrip()[:1] == b"{":
-        try:
-            listed = msgspec.json.decode(content, type=_Listed)
-        except msgspec.ValidationError as error:
-            raise DocumentError(str(file), f"not a Kubernetes object or list: {error}") from None
-        except msgspec.DecodeError:
-            pass  # YAML's flow style starts alike
-        else:
-            yield from _taken_apart(listed, content)
+    try:
+        if content.lstrip()[:1] == b"{" and _is_json(content):
+            yield from _taken_apart(content)
             return
-    for document in load_documents(content, str(file)):
-        raw = msgspec.json.encode(document)
-        yield from _taken_apart(msgspec.json.decode(raw, type=_Listed), raw)
+        for document in load_documents(content, where):
+            yield from _taken_apart(msgspec.json.encode(document))
+    except msgspec.ValidationError as error:
+        raise DocumentError(where, f"not a Kubernetes object or list: {error}") from None
 
 
-def _taken_apart(listed: _Listed, whole: bytes) -> Iterator[tuple[str, msgspec.Raw | bytes]]:
+def _is_json(content: bytes) -> bool:
+    """YAML's flow style starts alike."""
+    try:
+        msgspec.json.decode(content, type=msgspec.Raw)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def _karmada_cluster(cluster: dict[str, Any]) -> dict[str, Any]:
+    """The object, once its summary proved readable: here the file can still be named."""
+    try:
+        Summary.of(cluster)
+    except InputError as error:
+        raise InputError(f"Cluster: {error}") from None
+    return cluster
+
+
+def _taken_apart(whole: bytes) -> Iterator[tuple[str, msgspec.Raw | bytes]]:
+    listed = msgspec.json.decode(whole, type=_Listed)
     if listed.items is None:
         yield _kind(listed), whole
         return
@@ -164,7 +201,7 @@ class FileCluster:
         return max(0.0, time.time() - self._written)
 
     def state(self) -> ClusterState | None:
-        return self.told.picture.state if self.told else None
+        return self.told.state if self.told else None
 
     async def unschedulable(self, workload: WorkloadReference, seconds: float) -> int | None:
         owned = owned_by_name(workload)
@@ -183,7 +220,7 @@ class FileCluster:
             if seen != self._seen:
                 self.told = await asyncio.to_thread(read_files, files)
                 self._seen, self._written = seen, max(mtime for _, mtime, _ in seen) / 1e9
-            self.problem = ""
+            self.problem = "" if self.state() else "its files hold a Karmada Cluster object, but no nodes"
         except (InputError, OSError) as error:
             self.problem = str(error)
             log.warning("cluster %s: %s", self.name, self.problem)

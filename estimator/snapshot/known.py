@@ -12,7 +12,6 @@ from typing import Any
 from estimator.snapshot.files import find_files, find_folders, read_files
 from estimator.snapshot.kubeconfig import Access
 from estimator.state import ClusterState
-from interpreters.core.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +27,10 @@ class KnownCluster:
 
 
 def known_from_files(name: str, paths: Sequence[Path]) -> KnownCluster:
-    """One cluster from the files that tell of it. Raises `InputError` when they name neither nodes nor a summary."""
+    """One cluster from the files that tell of it. Raises `InputError`."""
     told = read_files(paths)
-    if not told.nodes and told.summary is None:
-        where = ", ".join(str(path) for path in paths)
-        raise InputError(f"{where}: neither a Node nor a Karmada Cluster object in it; print it with: "
-                         "kubectl get nodes,pods,resourcequotas -A -o json")  # fmt: skip
     written = max(file.stat().st_mtime for path in paths for file in find_files(path))
-    state = told.picture.state if told.nodes else None
-    return KnownCluster(name, state, told.summary, staleness=max(0.0, time.time() - written))
+    return KnownCluster(name, told.state, told.summary, staleness=max(0.0, time.time() - written))
 
 
 def known_from_folder(path: Path, name: str = "") -> list[KnownCluster]:

@@ -14,7 +14,7 @@ import msgspec
 from estimator.amounts import PODS, scheduler_amount, scheduler_amounts
 from estimator.model import Node, Taint
 from estimator.state import PodAmounts
-from interpreters.core.errors import InterpError
+from interpreters.core.errors import InputError, InterpError
 from interpreters.core.pod_spec import Container, PodSpec, Resources
 from interpreters.core.pods import pod_requests
 
@@ -137,7 +137,10 @@ class NodeRecord(_Record):
 
     def node(self) -> Node:
         spec, status = self.spec or _NodeSpec(), self.status or _NodeStatus()
-        allocatable = scheduler_amounts(status.allocatable)
+        try:
+            allocatable = scheduler_amounts(status.allocatable)
+        except InputError as error:
+            raise InputError(f"Node {self.metadata.name}: status.allocatable.{error}") from None
         return Node(
             name=self.metadata.name,
             labels={sys.intern(key): sys.intern(value) for key, value in (self.metadata.labels or {}).items()},

@@ -79,6 +79,8 @@ def command(
 
     if contexts and kubeconfig is None:
         raise click.UsageError("--context names a context of --kubeconfig; give that too.")
+    if (pods or quotas) and not nodes:
+        raise click.UsageError("--pods and --quotas tell of the cluster whose nodes --nodes names; give that too.")
     asked = _workloads(workloads, Sources(**options))
     known = [*_from_parts((*nodes, *pods, *quotas)), *_named(clusters, kubeconfig, contexts, timeout)]
     if not known:

@@ -194,11 +194,20 @@ def test_live_clusters_are_looked_at_by_context_and_one_that_is_down_is_said_to_
     assert rows[1].startswith("down     ?     ?         Cannot connect to host 127.0.0.1:9")
 
 
+def test_an_empty_cluster_takes_nothing_and_its_neighbour_is_not_disturbed(tmp_path: Path) -> None:
+    empty, full = write(tmp_path / "empty.json", []), write(tmp_path / "one.json", ROOMY)
+    ran = interp("estimate", FLINK, "--cluster", empty, "--cluster", full)
+    assert ran.code == 0
+    assert ran.out.splitlines()[2] == "empty    0     0         NodeResources: the cluster has no nodes"
+    assert interp("estimate", FLINK, "--cluster", empty).code == 1
+
+
 MISTAKES = [
     ([FLINK], "which cluster? Name one with --cluster, --nodes or --kubeconfig."),
     ([FLINK, "--context", "x"], "--context names a context of --kubeconfig"),
     ([FLINK, "--cluster", "nowhere.json"], "nowhere.json: cannot be read"),
-    ([FLINK, "--cluster", "empty.json"], "neither a Node nor a Karmada Cluster object in it"),
+    ([FLINK, "--cluster", "service.yaml"], "neither a Node nor a Karmada Cluster object in it"),
+    ([FLINK, "--pods", "one.json"], "--pods and --quotas tell of the cluster whose nodes --nodes names"),
     ([FLINK, "--cluster", "one.json", "--cluster", "one.json"], 'two clusters are called "one"'),
     (["service.yaml", "--cluster", "one.json"], "no script says what pods a"),
     ([FLINK, "--cluster", "one.json", "--method", "guess"], "Invalid value for '--method'"),
@@ -208,7 +217,6 @@ MISTAKES = [
 @pytest.mark.parametrize(("arguments", "problem"), MISTAKES)
 def test_mistakes_are_misuse(tmp_path: Path, arguments: list[str], problem: str) -> None:
     write(tmp_path / "one.json", ROOMY)
-    write(tmp_path / "empty.json", [])
     (tmp_path / "service.yaml").write_text("{apiVersion: v1, kind: Service, metadata: {name: s}}")
     ran = interp("estimate", *arguments, cwd=tmp_path)
     assert ran.code == 2, ran.out

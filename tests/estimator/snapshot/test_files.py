@@ -87,12 +87,25 @@ def test_a_folder_of_folders_is_a_cluster_each(tmp_path: Path) -> None:
     assert find_folders(tmp_path / "member1") == []
 
 
-MISTAKES = [
+MISTAKES: list[tuple[str, bytes, str]] = [
     ("all.json", b'{"kind": "Node", "metadata": {}}', "not a Node: Object missing required field `name`"),
     ("all.json", b'{"kind": "List", "items": 5}', "not a Kubernetes object or list: "),
     ("all.json", b'{"kind": "List", "items": [', ""),
     ("all.json", json.dumps(node("a", cpu="four")).encode(), '"four" is not a quantity'),
+    ("all.json", b'{"kind": "List", "items": [5]}', "not a Kubernetes object or list: "),
+    ("all.yaml", b"{kind: [1]}", "not a Kubernetes object or list: "),
+    ("all.json", b'{"kind": "ResourceQuota", "metadata": "x"}', "ResourceQuota without a name: Expected `object"),
+    ("all.json", b'{"kind": "ResourceQuota", "metadata": {"name": "q"}, "status": 1}', "ResourceQuota q: Expected"),
+    ("all.json", json.dumps(CLUSTER | {"status": "none"}).encode(), "Cluster: Expected `object | null`"),
+    (
+        "all.json",
+        json.dumps(CLUSTER | {"status": {"resourceSummary": {"allocated": {"cpu": "x"}}}}).encode(),
+        'Cluster: status.resourceSummary.allocated.cpu: "x" is not a quantity',
+    ),
     ("all.json.gz", b"\x1f\x8b\x08", "not a complete gzip file"),
+    ("all.json", b"", "neither a Node nor a Karmada Cluster object in it"),
+    ("all.json", b'{"kind": "Service"}', "neither a Node nor a Karmada Cluster object in it"),
+    ("all.json", json.dumps(pod("one", on="a")).encode(), "neither a Node nor a Karmada Cluster object in it"),
 ]
 
 
@@ -101,9 +114,31 @@ def test_what_cannot_be_read_is_named_with_its_file(tmp_path: Path, name: str, c
     file = tmp_path / name
     file.write_bytes(content)
     with pytest.raises(InputError) as refused:
-        read_files([tmp_path])
+        read_files([file])
     assert str(refused.value).startswith(str(file))
     assert problem in str(refused.value)
+
+
+def test_a_list_without_nodes_is_an_empty_cluster(tmp_path: Path) -> None:
+    for name, content in (("json", '{"kind": "List", "items": []}'), ("yaml", "kind: List\nitems: []\n")):
+        (tmp_path / f"all.{name}").write_text(content)
+        told = read_files([tmp_path / f"all.{name}"])
+        assert told.state is not None
+        assert told.state.node_count == 0
+    (tmp_path / "all.json").write_text(json.dumps({"kind": "List", "items": [pod("waiting")]}))
+    assert read_files([tmp_path / "all.json"]).state is not None, "pods may wait for a first node"
+
+
+def test_a_karmada_cluster_alone_tells_nothing_of_nodes(tmp_path: Path) -> None:
+    (tmp_path / "all.json").write_text(json.dumps(CLUSTER))
+    assert read_files([tmp_path]).state is None
+
+
+async def test_a_cluster_without_nodes_in_its_files_is_not_answered_for(tmp_path: Path) -> None:
+    (tmp_path / "all.json").write_text(json.dumps(CLUSTER))
+    cluster = FileCluster("lab", [tmp_path])
+    await cluster.look()
+    assert (cluster.state(), cluster.problem) == (None, "its files hold a Karmada Cluster object, but no nodes")
 
 
 TOLD_APART = [
