@@ -8,6 +8,7 @@ from typing import Any, Final
 from lupa.luajit21 import LuaMemoryError, LuaRuntime
 
 from interpreters.lua import kube
+from interpreters.lua.arguments import waiting_fields
 
 OutOfMemory = LuaMemoryError
 
@@ -49,7 +50,8 @@ class Runtime:
         )
         self._lua.execute(_SETTINGS)
         pieces = self._lua.table()
-        pieces[b"host"] = self._lua.table_from({name.encode(): function for name, function in kube.FUNCTIONS.items()})
+        host = {**kube.FUNCTIONS, "waiting_fields": waiting_fields}
+        pieces[b"host"] = self._lua.table_from({name.encode(): function for name, function in host.items()})
         for name, source in _PRELUDE.items():
             self._lua.execute(_LOAD, f"=interp/{name}.lua".encode(), source, pieces)
         self.call: Callable[..., tuple[Any, ...]] = pieces[b"call"]

@@ -214,16 +214,16 @@ local function reply(most_depth, most_output, inputs, ok, ...)
   return true, all_printed(), unpack(texts, 1, n)
 end
 
--- Each argument comes as three texts: its JSON, and those of its fields that may wait (see decode.lua).
+-- Each argument comes as two texts: its JSON, and that of its metadata, which may wait (see decode.lua).
 function P.call(id, name, most_seconds, most_memory, most_depth, most_output, most_printed, ...)
   begin(most_seconds, most_memory, most_printed)
   P.begin_decoding(most_depth)
   local inputs, values, n = {}, {}, 0
-  for i = 1, select("#", ...), 3 do
-    local document, managed, applied = select(i, ...)
+  for i = 1, select("#", ...), 2 do
+    local document, metadata = select(i, ...)
     n = n + 1
     inputs[n] = document
-    local ok, value = pcall(P.decode_object, document, managed, applied)
+    local ok, value = pcall(P.decode_object, document, metadata)
     if not ok then return failure("arguments", value) end
     values[n] = value
   end

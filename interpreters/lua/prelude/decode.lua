@@ -15,7 +15,7 @@ local backslash -- the first one at or behind the position, as far as it was sea
 local deepest
 -- Of this call: table -> origin; double -> the text it came from, false when several; table -> fields still text.
 local origins, odd_numbers, lazies
-local waiting_list, waiting_text -- the values that stay text for now
+local waiting_metadata, waiting_list, waiting_text -- the values that stay text for now
 
 function P.begin_decoding(depth)
   origins, odd_numbers, lazies, deepest = {}, nil, nil, depth
@@ -98,6 +98,7 @@ end
 local function read_odd_number(i, t, key)
   local number, stop = match(text, "^([-+.%deE]+)()", i)
   local n = tonumber(number)
+  if n > 0.001 and stop - i < 15 and find(number, "^%d+%.%d*[1-9]$") then return n, stop end -- such as 1.5: printed alike
   if n - n ~= 0 or P.number_json(n) ~= number then
     local origin = record(t)
     origin.texts[key], origin.values[key] = number, n
@@ -259,8 +260,9 @@ function P.decode(document)
 end
 
 -- Fields that wait ----------------------------------------------------------------------------------------------------
--- Half of a real object is metadata.managedFields and the last-applied annotation, and hardly a script reads them. They
--- stay text, known to the table they belong to, until something asks.
+-- Half of a real object is its metadata, and few scripts read it. It stays text, known to the table it belongs to, until
+-- something asks, and then its managedFields and last-applied annotation, which hardly a script reads, stay text.
+local decode_metadata
 
 local function wake(t, key)
   local waiting = lazies[t]
@@ -271,7 +273,7 @@ local function wake(t, key)
     lazies[t] = nil
     setmetatable(t, nil)
   end
-  local value = P.decode(document)
+  local value = (key == "metadata" and decode_metadata or P.decode)(document)
   rawset(t, key, value)
   return value
 end
@@ -325,15 +327,19 @@ local IN_METADATA = {
   end,
 }
 local IN_OBJECT = {
-  metadata = function(i, c, depth, t, key)
-    if c == 123 then return read_object(i + 1, depth + 1, IN_METADATA) end
-    return read_unless(nil, i, c, depth, t, key)
-  end,
+  metadata = function(i, c, depth, t, key) return read_unless(waiting_metadata, i, c, depth, t, key) end,
 }
 
--- A Kubernetes object, of which `managed` and `applied` (their JSON texts, or nil) may wait.
-function P.decode_object(document, managed, applied)
-  text, backslash, waiting_list, waiting_text = document, 0, managed, applied
+function decode_metadata(document)
+  waiting_list, waiting_text = P.host.waiting_fields(document)
+  text, backslash = document, 0
+  local value = read_object(2, 2, IN_METADATA)
+  return value
+end
+
+-- A Kubernetes object, of which `metadata` (its JSON text, or nil) may wait.
+function P.decode_object(document, metadata)
+  text, backslash, waiting_metadata = document, 0, metadata
   local i, c = skip_blank(1)
   if c ~= 123 then return P.decode(document) end
   local value = read_object(i + 1, 1, IN_OBJECT)

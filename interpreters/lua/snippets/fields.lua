@@ -5,10 +5,11 @@ function get(value, a, b, c, d, e)
   if type(value) ~= "table" then
     return nil
   end
-  if b == nil then
-    return value[a]
+  value = value[a]
+  if b == nil or value == nil then
+    return value
   end
-  return get(value[a], b, c, d, e)
+  return get(value, b, c, d, e)
 end
 
 -- The table itself, or an empty one in place of anything else: safe to walk and to index.
