@@ -202,32 +202,29 @@ function add_plain(requests, quantities)
   return true
 end
 
--- The requests of a pod in which there is nothing to add up: one of its containers asks, in plain amounts. Otherwise nil.
-function lone_requests(spec)
+-- How many parts of a pod may ask for resources, and the resources of the last container that does.
+function asking_parts(spec)
   if spec.resources ~= nil or spec.overhead ~= nil or spec.initContainers ~= nil then
-    return nil
+    return 2, nil
   end
-  local lone = nil
+  local parts, last = 0, nil
   for _, container in ipairs(table_or_empty(spec.containers)) do
     local resources = get(container, "resources")
     if resources ~= nil then
-      if lone ~= nil then
-        return nil
-      end
-      lone = resources
+      parts, last = parts + 1, resources
     end
   end
-  local requests = {}
-  if lone ~= nil and add_plain(requests, get(lone, "limits")) and add_plain(requests, get(lone, "requests")) then
-    return requests
-  end
-  return nil
+  return parts, last
 end
 
--- What Kubernetes charges for the pod, or nil. Asking `kube` costs more than finding out that there is no need to.
+-- What Kubernetes charges for the pod, or nil. There is nothing to add up, and no need to ask `kube`, which costs more,
+-- where one container asks in plain amounts.
 function pod_requests(spec)
-  local requests = lone_requests(spec)
-  if requests ~= nil then
+  local parts, lone = asking_parts(spec)
+  local requests = {}
+  if parts == 0 then
+    return nil
+  elseif parts == 1 and add_plain(requests, get(lone, "limits")) and add_plain(requests, get(lone, "requests")) then
     return requests
   end
   local pod = { overhead = spec.overhead }
@@ -246,7 +243,12 @@ end
 -- template names none.
 function pod_requirements(template, priority)
   local spec = table_or_empty(get(template, "spec"))
-  local claim, requests = node_claim(spec), pod_requests(spec)
+  return requirements_with(spec, pod_requests(spec), priority)
+end
+
+-- The replicaRequirements of a pod that is charged for these requests.
+function requirements_with(spec, requests, priority)
+  local claim = node_claim(spec)
   priority = text_or_nil(spec.priorityClassName) or priority
   if claim == nil and requests == nil and priority == nil then
     return nil

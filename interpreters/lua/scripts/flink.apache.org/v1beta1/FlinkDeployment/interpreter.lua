@@ -133,8 +133,12 @@ function main_requests(spec, conf, role)
   else
     bytes = configured_bytes(conf, role.name)
   end
-  asked.cpu, asked.memory = cores_text(cores or 1), mebibytes_text(bytes)
-  return asked
+  local storage = asked["ephemeral-storage"]
+  return {
+    cpu = cores_text(cores or 1),
+    memory = mebibytes_text(bytes),
+    ["ephemeral-storage"] = storage and quantity_text(storage),
+  }
 end
 
 -- `key:value,key:value` as a map.
@@ -178,8 +182,8 @@ function role_requirements(spec, conf, role)
     pod = merged_pod(pod, own, by_name == true or by_name == "true")
   end
   pod = with_configured_claims(table_or_empty(pod), conf, role)
-  if next(pod) == nil then
-    return { resourceRequest = requests }
+  if asking_parts(pod) == 0 then
+    return requirements_with(pod, requests)
   end
   return pod_requirements({ spec = with_requests(pod, "flink-main-container", requests) })
 end
