@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import tempfile
 import time
@@ -21,6 +22,7 @@ from interpreters.core.errors import InputError, InterpError
 _CONNECT_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 60.0
 _USER_AGENT: Final = "interp-estimator"
+_TLS_CONTEXT: Final = re.compile(r" ssl:(<[^>]*>|\S+)")
 
 
 class ApiError(InterpError):
@@ -163,6 +165,11 @@ class ApiServer:
         if self._tls is None or self._tls[0] != parts:
             self._tls = (parts, _tls_context(self._access, authority, grant))
         return self._tls[1]
+
+
+def worded(error: Exception) -> str:
+    """What went wrong, in the same words each time: the client's own text names its TLS context by address."""
+    return _TLS_CONTEXT.sub("", str(error)) or type(error).__name__
 
 
 def _tls_context(access: Access, authority: bytes, grant: Grant) -> ssl.SSLContext:

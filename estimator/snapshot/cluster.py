@@ -88,7 +88,7 @@ class LiveCluster:
 
     def __post_init__(self) -> None:
         def reflect(resource: Resource[Any], copy: Any) -> Reflection[Any]:
-            return Reflection(resource, copy, self.patience, self.courtesy)
+            return Reflection(self.name, resource, copy, self.patience, self.courtesy)
 
         self.reflections = (
             reflect(NODES, NodeCopy(self.picture)),

@@ -8,7 +8,7 @@ from typing import Final
 import aiohttp
 import msgspec
 
-from estimator.snapshot.apiserver import ApiError, ApiServer
+from estimator.snapshot.apiserver import ApiError, ApiServer, worded
 
 _PAGE: Final = 500
 _NOT_FOUND: Final = 404
@@ -37,8 +37,7 @@ async def list_objects(server: ApiServer, path: str) -> AsyncIterator[list[bytes
                 return
             raise
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            why = str(error) or type(error).__name__
-            raise ApiError(_UNREACHABLE, f"{server.address}{path}: cannot be read: {why}") from None
+            raise ApiError(_UNREACHABLE, f"{server.address}{path}: cannot be read: {worded(error)}") from None
         except msgspec.DecodeError as error:
             raise ApiError(_UNREACHABLE, f"{server.address}{path}: not a list: {error}") from None
         yield [bytes(item) for item in page.items or ()]

@@ -17,7 +17,7 @@ from typing import Final, Generic, Protocol, TypeVar
 import aiohttp
 import msgspec
 
-from estimator.snapshot.apiserver import ApiError, ApiServer
+from estimator.snapshot.apiserver import ApiError, ApiServer, worded
 from interpreters.core.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -100,6 +100,7 @@ class _Event(msgspec.Struct):
 class Reflection(Generic[T]):
     """The state of one copy: whether it is complete, and until when it was known to be true."""
 
+    cluster: str
     resource: Resource[T]
     copy: Copy[T]
     patience: Patience = field(default_factory=Patience)
@@ -145,9 +146,9 @@ class Reflection(Generic[T]):
                 await asyncio.sleep(self.patience.delay(failures - 1))
 
     def _failed(self, error: Exception, failures: int, started: float) -> int:
-        self.problem = str(error) or type(error).__name__
+        self.problem = worded(error)
         level = logging.INFO if isinstance(error, ApiError) and error.is_gone else logging.WARNING
-        log.log(level, "%s: %s", self.resource.path, self.problem)
+        log.log(level, "cluster %s: %s: %s", self.cluster, self.resource.path, self.problem)
         return self._ended(failures, started) if self.watching else failures + 1
 
     def _ended(self, failures: int, started: float) -> int:
@@ -214,7 +215,8 @@ class Reflection(Generic[T]):
         try:
             return self.copy.put(decoder.decode(raw))
         except (InputError, msgspec.ValidationError) as error:
-            log.warning("%s: left out an object that cannot be read: %s", self.resource.path, error)
+            log.warning("cluster %s: %s: left out an object that cannot be read: %s",
+                        self.cluster, self.resource.path, error)  # fmt: skip
             return ""
 
     async def _yield(self) -> None:

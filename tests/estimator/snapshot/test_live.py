@@ -255,6 +255,22 @@ async def test_a_lost_cluster_has_no_opinion_and_gets_one_back(server: ApiServer
         assert cluster.problem == ""
 
 
+async def test_what_is_wrong_is_told_with_the_cluster_and_in_the_same_words_each_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cluster = LiveCluster("member1", Access("https://127.0.0.1:1"), patience=IMPATIENT)
+    running = asyncio.create_task(cluster.run())
+    try:
+        await eventually(lambda: len(caplog.messages) > 6)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    problem = "Cannot connect to host 127.0.0.1:1 [Connect call failed ('127.0.0.1', 1)]"
+    assert cluster.problem == problem
+    paths = ("nodes", "pods", "resourcequotas")
+    assert set(caplog.messages) == {f"cluster member1: /api/v1/{path}: {problem}" for path in paths}
+
+
 async def test_a_failure_that_nobody_foresaw_does_not_end_the_following(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("estimator.snapshot.cluster._RESTART_SECONDS", 0.0)
     runs = 0
