@@ -39,10 +39,7 @@ end
 -- Bytes of a memory text: Flink's syntax first, then, as the operator does, a Kubernetes quantity in any case and with
 -- blanks (`2 gib` is 2Gi).
 function flink_bytes(value, field)
-  local text = value
-  if type(value) ~= "string" then
-    text = type(value) == "number" and string.format("%.0f", value) or tostring(value)
-  end
+  local text = type(value) == "number" and string.format("%.0f", value) or tostring(value)
   local digits, unit = string.match(text, "^%s*(%d+)%s*(%a*)%s*$")
   local scale = digits and FLINK_UNITS[string.lower(unit)]
   if scale then

@@ -4,12 +4,10 @@
 local kube = require("kube")
 
 function quantity_text(quantity)
-  if type(quantity) == "string" then
-    return quantity
-  elseif type(quantity) == "number" then
+  if type(quantity) == "number" then
     return string.format("%.14g", quantity)
   end
-  return tostring(quantity)
+  return type(quantity) == "string" and quantity or tostring(quantity)
 end
 
 -- Requests of one container; what only has a limit requests its limit.
@@ -233,10 +231,7 @@ function pod_requests(spec)
   else
     pod.containers, pod.initContainers = resource_claims(spec.containers), resource_claims(spec.initContainers)
   end
-  if next(pod) == nil then
-    return nil
-  end
-  return get(kube.accuratePodRequirements({ spec = pod }), "resourceRequest")
+  return next(pod) ~= nil and get(kube.accuratePodRequirements({ spec = pod }), "resourceRequest") or nil
 end
 
 -- The replicaRequirements of a pod template, or nil when it asks for nothing. `priority` is the class of pods whose

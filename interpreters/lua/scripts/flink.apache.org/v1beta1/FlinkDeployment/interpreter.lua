@@ -176,12 +176,9 @@ end
 
 function role_requirements(spec, conf, role)
   local requests = main_requests(spec, conf, role)
-  local pod, own = get(spec, "podTemplate", "spec"), get(spec, role.field, "podTemplate", "spec")
-  if own ~= nil then
-    local by_name = conf["kubernetes.operator.pod-template.merge-arrays-by-name"]
-    pod = merged_pod(pod, own, by_name == true or by_name == "true")
-  end
-  pod = with_configured_claims(table_or_empty(pod), conf, role)
+  local by_name = conf["kubernetes.operator.pod-template.merge-arrays-by-name"]
+  local common, own = get(spec, "podTemplate", "spec"), get(spec, role.field, "podTemplate", "spec")
+  local pod = with_configured_claims(merged_pod(common, own, by_name == true or by_name == "true"), conf, role)
   if asking_parts(pod) == 0 then
     return requirements_with(pod, requests)
   end
