@@ -101,6 +101,14 @@ def main() -> None:
         # The reader of our output went away, as `head` does; there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(GOOD)
+    except OSError as error:
+        complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        sys.exit(MISUSE)
+    except Exception as error:
+        if os.environ.get("INTERP_DEBUG"):
+            raise
+        complain(f"a bug of interp: {type(error).__name__}: {error}; INTERP_DEBUG=1 shows where")
+        sys.exit(FINDING)
 
 
 def _colour() -> bool | None:

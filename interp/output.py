@@ -20,6 +20,23 @@ def format_option(*formats: str) -> Callable[[F], F]:
     )
 
 
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """`1 script`, `2 scripts`."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def github_error(message: str, **properties: object) -> str:
+    """A line that GitHub shows beside the file: its workflow commands want some characters spelled otherwise."""
+    places = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in properties.items())
+    return f"::error {places}::{_escaped(message)}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    for character in "%\r\n" + more:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
 def print_json(value: Any) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from interp.output import counted, github_error
 from interpreters.cases import Result, Verdict
 from interpreters.suites import Suite
 
@@ -38,7 +39,7 @@ class Totals:
         if self.not_compared:
             parts.append(f"{self.not_compared} not compared")
         if self.problems:
-            parts.append(f"{self.problems} problems")
+            parts.append(counted(self.problems, "problem"))
         return ", ".join(parts)
 
 
@@ -132,11 +133,10 @@ def tap(tested: list[Tested]) -> Iterator[str]:
 
 def github(tested: list[Tested]) -> Iterator[str]:
     for suite, results in tested:
-        yield from (f"::error title={suite.name}::{_one_line(str(problem))}" for problem in suite.problems)
+        yield from (github_error(str(problem), title=suite.name) for problem in suite.problems)
         for result in results:
             if result.verdict is Verdict.FAILED:
-                reasons = _one_line("\n".join(result.reasons))
-                yield f"::error file={result.case.file},title={result.case.name}::{reasons}"
+                yield github_error("\n".join(result.reasons), file=result.case.file, title=result.case.name)
     yield str(Totals.of(tested))
 
 
@@ -154,10 +154,6 @@ def markdown(tested: list[Tested]) -> Iterator[str]:
                 yield f"- **{suite.name}**, {result.case.name}:"
                 yield from (f"  - `{reason}`" for reason in result.reasons)
     yield f"**{Totals.of(tested)}**"
-
-
-def _one_line(message: str) -> str:
-    return message.replace("%", "%25").replace("\n", "%0A").replace("\r", "%0D")
 
 
 REPORTS: Final[dict[str, Callable[[list[Tested]], Iterator[str]]]] = {

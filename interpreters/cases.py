@@ -23,6 +23,18 @@ from interpreters.core.wire import Reply, Request
 from interpreters.files import read_bytes
 from interpreters.interpretation import Interpretation, Runner, interpret, request_for
 
+_KARMADA_OUTPUT: Final = {
+    "replica": "replicas",
+    "requires": "replicaRequirements",
+    "components": "components",
+    "revised": "object",
+    "retained": "object",
+    "aggregatedStatus": "object",
+    "status": "rawStatus",
+    "healthy": "healthy",
+    "dependencies": "dependencies",
+}
+
 CASE_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["name", "operation", "object"],
@@ -35,23 +47,16 @@ CASE_SCHEMA: Final[dict[str, Any]] = {
         "observed": {"type": "object", "description": "Retain: the object in the member cluster"},
         "status": {"type": "array", "items": {"type": "object"}, "description": "AggregateStatus: one item a cluster"},
         "replicas": {"type": "integer", "description": "ReviseReplica: the number asked for"},
-        "want": {"type": "object", "description": "response fields; `object` for operations that change it"},
+        "want": {
+            "type": "object",
+            "description": "response fields; `object` for operations that change it",
+            "additionalProperties": False,
+            "properties": {field: {} for field in dict.fromkeys(_KARMADA_OUTPUT.values())},
+        },
         "wantError": {"type": "string", "description": "a part of the error message"},
         "match": {"enum": ["exact", "partial"]},
         "tags": {"type": "array", "items": {"type": "string"}},
     },
-}
-
-_KARMADA_OUTPUT: Final = {
-    "replica": "replicas",
-    "requires": "replicaRequirements",
-    "components": "components",
-    "revised": "object",
-    "retained": "object",
-    "aggregatedStatus": "object",
-    "status": "rawStatus",
-    "healthy": "healthy",
-    "dependencies": "dependencies",
 }
 
 
@@ -150,6 +155,9 @@ def _read_karmada(entry: Any, file: Path, position: int) -> Case:
     obj = desired or observed
     if not isinstance(obj, dict):
         raise DocumentError(where, "expected an object in desiredObj or observedObj")
+    for key, kind in (("output", dict), ("observedObj", dict), ("statusItems", list), ("inputReplicas", int)):
+        if not isinstance(entry.get(key), kind | None):
+            raise DocumentError(f"{where}: {key}", f"expected {_WORDS[kind]}, got {entry[key]!r:.40}")
     output = entry.get("output")
     unknown = [key for key in output or {} if key not in _KARMADA_OUTPUT]
     if unknown:
@@ -166,6 +174,9 @@ def _read_karmada(entry: Any, file: Path, position: int) -> Case:
         want={_KARMADA_OUTPUT[key]: value for key, value in output.items()} if output else None,
         is_karmada=True,
     )
+
+
+_WORDS: Final = {dict: "an object", list: "a list", int: "a whole number"}
 
 
 def _operation(text: str, where: str) -> Operation:
@@ -194,7 +205,7 @@ def run_case(runner: Runner, catalog: Catalog, case: Case) -> Result:
     got = reply_fields(answer.reply, case.operation)
     if case.is_karmada:  # Karmada compares what the output names and nothing else
         got = {name: value for name, value in got.items() if name in (case.want or {})}
-    differences = compare(case.want, got, partial=case.partial) if case.want else []
+    differences = compare(case.want, got, partial=case.partial) if case.want is not None else []
     verdict = Verdict.FAILED if differences else Verdict.NOT_COMPARED if case.expects_nothing else Verdict.PASSED
     if case.expects_nothing and not case.is_karmada:
         verdict = Verdict.FAILED

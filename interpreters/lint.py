@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -22,7 +22,7 @@ from interpreters.core.quantity import NANO, Quantity
 from interpreters.core.requirements import ComponentRequirements
 from interpreters.core.wire import Reply
 from interpreters.interpretation import Runner, interpret
-from interpreters.scan import Candidate, operations_of
+from interpreters.scan import Candidate, Origin, operations_of
 from interpreters.suites import Suite, load_suite
 
 LANGUAGE_RULES: Final = {"lua": "interpreters.lua.lint", "starlark": "interpreters.starlark.lint"}
@@ -74,8 +74,20 @@ def lint_script(runner: Runner, candidate: Candidate, *, portable: bool = False)
     suite = load_suite(runner, script.name, [candidate])
     results = tuple(run_case(runner, suite.catalog, case) for case in suite.cases)
     linted = Linted(candidate, functions, suite, results, runner, portable)
-    remarks = [remark for rule in RULES for remark in rule(linted)]
-    return sorted(dict.fromkeys(remarks), key=lambda remark: remark.finding)
+    remarks = [_placed(remark, candidate) for rule in RULES for remark in rule(linted)]
+    return sorted(dict.fromkeys(remarks), key=lambda remark: (remark.file != script.name, remark.file, remark.finding))
+
+
+def _placed(remark: Remark, candidate: Candidate) -> Remark:
+    """A remark on a line that a bundled script has from a snippet is about the snippet."""
+    if candidate.source.origin is not Origin.BUNDLED:
+        return remark
+    from interpreters.lua.assemble import position
+
+    snippet, line = position(candidate.script.text, remark.finding.line)
+    if snippet is None:
+        return remark
+    return Remark(f"bundled/{snippet}", replace(remark.finding, line=line))
 
 
 def _unloadable(script: Script, error: ScriptError) -> list[Remark]:
@@ -93,7 +105,8 @@ def _text(linted: Linted) -> Iterator[Remark]:
     language = importlib.import_module(LANGUAGE_RULES[script.language])
     for finding in language.findings(script.text, portable=linted.portable):
         yield Remark(script.name, finding)
-    if linted.portable and script.language != "lua":
+    # A bundled script in another language is an alternative to the Lua one, which is what goes to Karmada.
+    if linted.portable and script.language != "lua" and linted.candidate.source.origin is not Origin.BUNDLED:
         yield linted.remark("not-portable", f"Karmada runs Lua only, not {script.language}")
 
 

@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from interp import early
-from interp.output import format_option
+from interp.output import counted, format_option, github_error
 from interpreters import __version__
 from interpreters.core.findings import Finding
 from interpreters.lint import Remark, lint_script
@@ -48,15 +48,16 @@ def command(paths: tuple[Path, ...], bundled: bool, portable: bool, clusters: tu
                 remarks.append(Remark(entry.name, Finding(1, 1, "unreadable", str(entry.error))))
             else:
                 remarks += lint_script(runner, entry, portable=portable)
+    remarks = list(dict.fromkeys(remarks))  # scripts that share a snippet share what is said of it
     for line in _REPORTS[output](remarks):
         click.echo(line)
     if output == "text":
         for note in (note for linted in policies for note in linted.notes):
             click.echo(f"note: {note}", err=True)
         checked = sum(linted.count for linted in policies)
-        what = [f"{len(found)} scripts"] if found or not checked else []
-        what += [f"{checked} policies"] if checked else []
-        summary = ", ".join([*what, f"{len(remarks)} findings"])
+        what = [counted(len(found), "script")] if found or not checked else []
+        what += [counted(checked, "policy", "policies")] if checked else []
+        summary = ", ".join([*what, counted(len(remarks), "finding")])
         click.echo(click.style(summary, fg="red" if remarks else "green", bold=True), err=True)
     return 1 if remarks else 0
 
@@ -85,7 +86,8 @@ def _json(remarks: list[Remark]) -> Iterator[str]:
 def _github(remarks: list[Remark]) -> Iterator[str]:
     for remark in remarks:
         found = remark.finding
-        yield f"::error file={remark.file},line={found.line},col={found.column},title={found.rule}::{found.message}"
+        where = {"file": remark.file, "line": found.line, "col": found.column, "title": found.rule}
+        yield github_error(found.message, **where)
 
 
 def _sarif(remarks: list[Remark]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -11,6 +12,7 @@ import click
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.scan import LANGUAGE_OF_SUFFIX
 
+_KIND = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?/v[a-z0-9]+/[A-Z][A-Za-z0-9]*")
 _SUFFIX_OF_LANGUAGE = {language: suffix for suffix, language in LANGUAGE_OF_SUFFIX.items()}
 
 
@@ -25,12 +27,9 @@ def command(kind: str, lang: str, folder: Path) -> int:
     interp new example.io/v1/TrainingJob
     interp test example.io
     """
-    try:
-        gvk = GroupVersionKind.from_folder(kind)
-    except ValueError:
-        raise click.UsageError(f"{kind!r}: expected GROUP/VERSION/KIND, such as apps/v1/Deployment.") from None
-    if not gvk.version or not gvk.kind[:1].isupper():
-        raise click.UsageError(f"{kind!r}: a kind starts with a capital letter, such as apps/v1/Deployment.")
+    if not _KIND.fullmatch(kind):
+        raise click.UsageError(f"{kind!r}: expected GROUP/VERSION/KIND, such as apps/v1/Deployment.")
+    gvk = GroupVersionKind.from_folder(kind)
     target = folder / gvk.folder
     taken = [path for path in (target / f"interpreter{suffix}" for suffix in LANGUAGE_OF_SUFFIX) if path.exists()]
     if taken:

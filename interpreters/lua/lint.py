@@ -16,8 +16,8 @@ from interpreters.core.findings import Finding
 from interpreters.lua import bytecode
 
 LIBRARY: Final = frozenset(
-    "_G _VERSION assert error getmetatable ipairs math next os pairs pcall print rawequal rawget rawset require select"
-    " setmetatable string table tonumber tostring type unpack xpcall".split()
+    "_G _VERSION assert error ipairs math next os pairs pcall print rawequal rawget rawset require select string table"
+    " tonumber tostring type unpack xpcall".split()
 )
 REFUSED_GLOBALS: Final = frozenset(
     "setmetatable getmetatable rawget rawset rawequal load loadstring loadfile dofile collectgarbage getfenv setfenv"
@@ -90,8 +90,9 @@ def unknown_globals(text: str) -> Iterator[Finding]:
     uses = global_uses(text)
     defined = {use.name for use in uses if use.is_write} | LIBRARY
     for use in uses:
-        if not use.is_write and use.name not in defined and use.name not in REFUSED_GLOBALS:
-            yield Finding(use.line, use.column, "unknown-global", f"{use.name} is defined nowhere, so it is nil here")
+        if not use.is_write and use.name not in defined:
+            why = "is refused, here and in Karmada" if use.name in REFUSED_GLOBALS else "is defined nowhere"
+            yield Finding(use.line, use.column, "unknown-global", f"{use.name} {why}, so it is nil here")
 
 
 def accidental_globals(text: str) -> Iterator[Finding]:
@@ -107,7 +108,7 @@ def accidental_globals(text: str) -> Iterator[Finding]:
 def not_portable(text: str) -> Iterator[Finding]:
     """What works here but is refused by Karmada's own Lua."""
     for use in global_uses(text):
-        if not use.is_write and use.name in REFUSED_GLOBALS:
+        if not use.is_write and use.name in REFUSED_GLOBALS & LIBRARY:
             yield Finding(use.line, use.column, "not-portable", f"Karmada refuses {use.name}")
     for before, token in _pairs(text):
         if before.text in (".", ":") and token.text in REFUSED_STRING_FUNCTIONS:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.interp.command import interp
 
+THING = "object: {apiVersion: example.io/v1, kind: Thing}"
 SCHEMAS = Path(__file__).parent.parent.parent / "docs" / "schemas"
 
 
@@ -121,6 +122,26 @@ def test_coverage_names_the_lines_that_no_case_runs(language: str, tmp_path: Pat
     assert "\x01" not in listing.out + listing.err
 
 
+BAD_CASES = [
+    ("just text", "cases.yaml: case 1: 'just text' is not of type 'object'"),
+    ("- {name: x}", "cases.yaml: case 1: 'operation' is a required property"),
+    ("a: [", "cases.yaml:2:1: did not find expected node content"),
+    (f"- {{name: x, operation: Foo, {THING}, want: {{}}}}", 'case 1: operation: operation "Foo" is unknown'),
+    (f"- {{name: x, operation: GetComponents, {THING}, want: {{}}}}", "components: want nothing, got [{"),
+    (f"- {{name: x, operation: ReviseReplica, replicas: 1, {THING}, want: {{}}}}", "object: want nothing, got {"),
+    (f"- {{name: x, operation: GetComponents, {THING}, want: {{compnents: []}}}}", "'compnents' was unexpected"),
+    (f"- {{name: x, operation: GetComponents, {THING}, wantError: no}}", "case 1: wantError: False is not of type"),
+]
+
+
+@pytest.mark.parametrize(("text", "problem"), BAD_CASES, ids=range(len(BAD_CASES)))
+def test_a_bad_case_fails_and_says_why(text: str, problem: str, tree: Path) -> None:
+    (tree / "example.io/v1/Thing/cases.yaml").write_text(text)
+    ran = interp("test", cwd=tree)
+    assert (ran.code, ran.err) == (1, "")
+    assert problem in ran.out
+
+
 def test_nothing_to_test_is_misuse(tmp_path: Path) -> None:
     ran = interp("test", cwd=tmp_path)
     assert (ran.code, "no script here" in ran.err) == (2, True)
@@ -131,6 +152,7 @@ LINT = [
     ("function GetReplcas(o) return 1 end", "misnamed-function: GetReplcas is never called; did you mean GetReplicas?"),
     ("function InterpretReplica(o) return 1 end", "did you mean GetReplicas?"),
     ("function GetReplicas(o) return nothere end", "1:32: unknown-global: nothere is defined nowhere"),
+    ("function GetReplicas(o) return setmetatable({}, {}) end", "setmetatable is refused, here and in Karmada"),
     ("function GetReplicas(o) n = 1 return n end", "1:25: global-assignment: n becomes a global; write local n"),
     ("function GetComponents(o) end function GetComponentReplicas(o) end", "two-names"),
     ("function GetReplicas(o) return 1 end", "missing-cases: no case asks GetReplicas"),
@@ -162,7 +184,7 @@ def test_lint_finds(text: str, finding: str, tree: Path) -> None:
 PORTABLE = [
     ('function GetReplicas(o) return #string.rep("a", 3) end', "1:40: not-portable: Karmada refuses string.rep"),
     ('function GetReplicas(o) return #("a"):gsub("a", "b") end', "Karmada refuses string.gsub"),
-    ("function GetReplicas(o) return setmetatable({}, {}) end", "Karmada refuses setmetatable"),
+    ("function GetReplicas(o) return rawget(o, 1) end", "Karmada refuses rawget"),
 ]
 
 
@@ -216,7 +238,16 @@ def test_completion_is_a_script_for_the_shell(shell: str) -> None:
     assert "_INTERP_COMPLETE" in ran.out
 
 
-BAD_KINDS = ["Thing", "example.io/Thing", "example.io/v1/thing", "a/b/c/D"]
+BAD_KINDS = [
+    "Thing",
+    "example.io/Thing",
+    "example.io/v1/thing",
+    "a/b/c/D",
+    "/a/v1/D",
+    "../v1/D",
+    "a b/v1/D",
+    "a/v1/D-e",
+]
 
 
 @pytest.mark.parametrize("kind", BAD_KINDS)
@@ -224,3 +255,9 @@ def test_new_refuses_what_is_no_kind(kind: str, tmp_path: Path) -> None:
     ran = interp("new", kind, cwd=tmp_path)
     assert ran.code == 2
     assert "apps/v1/Deployment" in ran.err
+
+
+def test_a_folder_that_cannot_be_written_is_misuse(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ran = interp("new", "example.io/v1/Thing", "--dir", "file", cwd=tmp_path)
+    assert (ran.code, ran.err) == (2, "error: file/example.io/v1/Thing: Not a directory\n")
