@@ -188,50 +188,70 @@ function is_plain(name, quantity)
   return string.find(name, "/", 1, true) ~= nil and string.find(quantity, "^[1-9]%d*$") ~= nil
 end
 
--- Adds quantities to requests while they are written plainly; answers whether all were.
-function add_plain(requests, quantities)
-  for name, quantity in pairs(table_or_empty(quantities)) do
-    local text = quantity_text(quantity)
-    if not is_plain(name, text) then
+-- Requests of one container as container_requests answers them, but nil where an amount is not written plainly.
+function plain_container_requests(container)
+  local requests = container_requests(container)
+  for name, quantity in pairs(requests) do
+    if not is_plain(name, quantity) then
+      return nil
+    end
+  end
+  return requests
+end
+
+-- Whether nothing in a pod asks for resources.
+function asks_nothing(spec)
+  for _, container in ipairs(table_or_empty(spec.containers)) do
+    if get(container, "resources") ~= nil then
       return false
     end
-    requests[name] = text
   end
-  return true
+  return spec.resources == nil and spec.overhead == nil and spec.initContainers == nil
 end
 
--- How many parts of a pod may ask for resources, and the resources of the last container that does.
-function asking_parts(spec)
-  if spec.resources ~= nil or spec.overhead ~= nil or spec.initContainers ~= nil then
-    return 2, nil
-  end
-  local parts, last = 0, nil
+-- What a pod of ordinary containers is charged: their sum, or what the largest init container asks where that is more.
+-- Nil where an amount is not written plainly.
+function plain_requests(spec)
+  local total = {}
   for _, container in ipairs(table_or_empty(spec.containers)) do
-    local resources = get(container, "resources")
-    if resources ~= nil then
-      parts, last = parts + 1, resources
+    local requests = plain_container_requests(container)
+    if requests == nil then
+      return nil
+    end
+    for name, quantity in pairs(requests) do
+      total[name] = total[name] == nil and quantity or kube.resourceAdd(total[name], quantity)
     end
   end
-  return parts, last
+  for _, container in ipairs(table_or_empty(spec.initContainers)) do
+    local requests = plain_container_requests(container)
+    if requests == nil then
+      return nil
+    end
+    for name, quantity in pairs(requests) do
+      if total[name] == nil or kube.getResourceQuantity(quantity) > kube.getResourceQuantity(total[name]) then
+        total[name] = quantity
+      end
+    end
+  end
+  return total
 end
 
--- What Kubernetes charges for the pod, or nil. There is nothing to add up, and no need to ask `kube`, which costs more,
--- where one container asks in plain amounts.
+-- What Kubernetes charges for the pod, or nil. Plain amounts are added up here: to hand `kube` the pod costs more.
 function pod_requests(spec)
-  local parts, lone = asking_parts(spec)
-  local requests = {}
-  if parts == 0 then
-    return nil
-  elseif parts == 1 and add_plain(requests, get(lone, "limits")) and add_plain(requests, get(lone, "requests")) then
-    return requests
-  end
-  local pod = { overhead = spec.overhead }
+  local requests, pod = nil, { overhead = spec.overhead }
   if spec.resources ~= nil or has_native_sidecar(spec) then
     pod.containers, pod.initContainers = restated_claims(spec)
   else
-    pod.containers, pod.initContainers = resource_claims(spec.containers), resource_claims(spec.initContainers)
+    pod.containers, pod.initContainers = spec.containers, spec.initContainers
   end
-  return next(pod) ~= nil and get(kube.accuratePodRequirements({ spec = pod }), "resourceRequest") or nil
+  if pod.overhead == nil then
+    requests = plain_requests(pod)
+  end
+  if requests == nil then
+    pod.containers, pod.initContainers = resource_claims(pod.containers), resource_claims(pod.initContainers)
+    requests = table_or_empty(get(kube.accuratePodRequirements({ spec = pod }), "resourceRequest"))
+  end
+  return next(requests) ~= nil and requests or nil
 end
 
 -- The replicaRequirements of a pod template, or nil when it asks for nothing. `priority` is the class of pods whose

@@ -179,7 +179,7 @@ function role_requirements(spec, conf, role)
   local by_name = conf["kubernetes.operator.pod-template.merge-arrays-by-name"]
   local common, own = get(spec, "podTemplate", "spec"), get(spec, role.field, "podTemplate", "spec")
   local pod = with_configured_claims(merged_pod(common, own, by_name == true or by_name == "true"), conf, role)
-  if asking_parts(pod) == 0 then
+  if asks_nothing(pod) then
     return requirements_with(pod, requests)
   end
   return pod_requirements({ spec = with_requests(pod, "flink-main-container", requests) })
