@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.scalarstring import LiteralScalarString, SingleQuotedScalarString
 
 from interpreters.cases import Result, reply_fields
+from interpreters.core.yaml_values import reads_as_text
 
 
 def update_cases(failed: list[Result]) -> list[Result]:
@@ -27,20 +29,31 @@ def _update(file: Path, results: list[Result]) -> None:
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 110
-    documents = list(yaml.load_all(file.read_text()))
+    documents = list(yaml.load_all(file.read_text("utf-8-sig")))
     entries = [entry for document in documents for entry in (document if isinstance(document, list) else [document])]
     for result in results:
         _write_expectation(entries[result.case.position], result)
     text = StringIO()
     yaml.dump_all(documents, text)
-    file.write_text(text.getvalue())
+    file.write_text(text.getvalue(), "utf-8")
 
 
 def _write_expectation(entry: Any, result: Result) -> None:
     if result.interpretation is None:
         entry.pop("want", None)
-        entry["wantError"] = str(result.error) if result.error else result.differences[0].got
+        entry["wantError"] = _kept_text(str(result.error) if result.error else result.differences[0].got)
     else:
         entry.pop("wantError", None)
         entry.pop("match", None)
-        entry["want"] = reply_fields(result.interpretation.reply, result.case.operation)
+        entry["want"] = _kept_text(reply_fields(result.interpretation.reply, result.case.operation))
+
+
+def _kept_text(value: Any) -> Any:
+    """Quotes where Kubernetes would not read a text as one: ruamel.yaml writes a later YAML than Kubernetes reads."""
+    if isinstance(value, dict):
+        return {_kept_text(key): _kept_text(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_kept_text(item) for item in value]
+    if isinstance(value, str) and not reads_as_text(value):
+        return SingleQuotedScalarString(value)
+    return LiteralScalarString(value) if isinstance(value, str) and "\n" in value else value

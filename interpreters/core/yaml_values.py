@@ -119,6 +119,12 @@ for _tag, _constructor in {
 KubernetesLoader.add_constructor(None, _untagged)
 
 
+def reads_as_text(text: str) -> bool:
+    """Whether a plain scalar means itself: `yes`, `1e3` and the empty one do not."""
+    candidates = KubernetesLoader.yaml_implicit_resolvers.get(text[:1], ())
+    return not any(pattern.match(text) for _, pattern in candidates)
+
+
 class KubernetesDumper(FastestDumper):  # type: ignore[misc]
     yaml_implicit_resolvers = KubernetesLoader.yaml_implicit_resolvers
 

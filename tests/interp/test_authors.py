@@ -55,6 +55,32 @@ def test_update_writes_the_answer_and_keeps_comments(tree: Path) -> None:
     assert interp("test", cwd=tree).code == 0
 
 
+def test_update_keeps_comments_anchors_and_texts_that_look_like_something_else(tree: Path) -> None:
+    (tree / "example.io/v1/Thing/interpreter.lua").write_text(
+        "function ReflectStatus(obj)\n"
+        '  return { ["on"] = "y", ["010"] = "1e3", [" x"] = "a\\nb\\n", ["22:22"] = "22:22", ["<<"] = "~", n = "-" }\n'
+        "end\n"
+    )
+    cases = tree / "example.io/v1/Thing/cases.yaml"
+    cases.write_text(
+        "# about all\n"
+        "- name: first  # about the first\n"
+        "  operation: ReflectStatus\n"
+        "  object: &thing {apiVersion: example.io/v1, kind: Thing}\n"
+        "  want: {}\n"
+        "- name: second\n"
+        "  operation: ReflectStatus\n"
+        "  object: {<<: *thing, spec: {}}\n"
+        "  wantError: nothing\n"
+    )
+    assert interp("test", "--update", cwd=tree).code == 0
+    assert (interp("test", cwd=tree).code, interp("test", cwd=tree).out.splitlines()[-1]) == (0, "2 passed, 0 failed")
+    text = cases.read_text()
+    assert text.startswith("# about all\n- name: first  # about the first\n")
+    assert "object: &thing {apiVersion" in text
+    assert "object: {<<: *thing, spec: {}}" in text
+
+
 def test_cases_can_be_chosen_and_stopped_at_the_first_failure(tree: Path) -> None:
     assert interp("test", "-k", "healthy", cwd=tree).out.splitlines()[-1] == "1 passed, 0 failed"
     nothing = interp("test", "-k", "no such case", cwd=tree)
