@@ -108,7 +108,8 @@ class EstimatorServer:
                 return server.add_secure_port(where, credentials) if credentials else server.add_insecure_port(where)
             except RuntimeError:
                 continue
-        raise InputError(f"--server-port: cannot listen on port {settings.server_port}; is it taken?")
+        where = f"{settings.bind_address or '*'}:{settings.server_port}"
+        raise InputError(f"--server-port: cannot listen on {where}; is the port taken, the address another machine's?")
 
     def _listen_for_probes(self) -> None:
         probes = Probes(self.healthy, self.ready, self._metrics.registry)

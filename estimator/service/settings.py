@@ -10,6 +10,7 @@ from typing import Final
 from interpreters.core.errors import InputError
 
 QUOTA_GATE: Final = "ResourceQuotaEstimate"
+_LAST_PORT: Final = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,11 @@ class Settings:
     def __post_init__(self) -> None:
         if self.parallelism < 1:
             raise InputError(f"--parallelism: expected 1 or more, got {self.parallelism}")
+        if not 0 <= self.server_port <= _LAST_PORT:
+            raise InputError(f"--server-port: expected 0 to {_LAST_PORT}, got {self.server_port}")
+        for flag, seconds in (("--lost-after", self.lost_after), ("--grace", self.grace_seconds)):
+            if not seconds >= 0:
+                raise InputError(f"{flag}: expected seconds, 0 or more, got {seconds:g}")
         if (self.cert_file is None) != (self.key_file is None):
             raise InputError("--grpc-auth-cert-file and --grpc-auth-key-file belong together; give both or none")
         self.gate(QUOTA_GATE)
@@ -67,6 +73,6 @@ class Address:
         if text in ("0", ""):
             return None
         host, separator, port = text.rpartition(":")
-        if not separator or not port.isdigit() or int(port) > 65535:
+        if not separator or not port.isdigit() or int(port) > _LAST_PORT:
             raise InputError(f'{flag}: expected host:port, :port or 0, got "{text}"')
         return Address(host.strip("[]"), int(port))

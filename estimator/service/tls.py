@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from pathlib import Path
 
 import grpc
@@ -21,6 +22,8 @@ def server_credentials(settings: Settings) -> grpc.ServerCredentials | None:
     files = [path for path in (certificate, key, authority) if path is not None]
     seen = _written(files)
 
+    _check(certificate, key, authority)
+
     def configuration() -> grpc.ServerCertificateConfiguration:
         roots = _read(authority) if authority else None
         return grpc.ssl_server_certificate_configuration([(_read(key), _read(certificate))], roots)
@@ -32,6 +35,7 @@ def server_credentials(settings: Settings) -> grpc.ServerCredentials | None:
             now = _written(files)
             if now == seen:
                 return None
+            _check(certificate, key, authority)
             fresh = configuration()
         except InputError:
             return None
@@ -44,6 +48,24 @@ def server_credentials(settings: Settings) -> grpc.ServerCredentials | None:
         rotated,  # type: ignore[arg-type]  # None is allowed, says the library; its stubs do not
         require_client_authentication=required,
     )
+
+
+def _check(certificate: Path, key: Path, authority: Path | None) -> None:
+    """Raise `InputError` naming the file that holds no certificate or key; gRPC only says that it failed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key, password="")
+    except OSError as error:  # ssl.SSLError is one
+        raise InputError(f"{certificate} and {key}: not a certificate and its key: {_reason(error)}") from None
+    if authority is not None:
+        try:
+            context.load_verify_locations(authority)
+        except OSError as error:
+            raise InputError(f"{authority}: not certificates of an authority: {_reason(error)}") from None
+
+
+def _reason(error: OSError) -> str:
+    return getattr(error, "reason", None) or error.strerror or type(error).__name__
 
 
 def _read(path: Path) -> bytes:

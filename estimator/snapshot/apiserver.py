@@ -41,7 +41,9 @@ class ApiError(InterpError):
 
 @dataclass(slots=True)
 class Throttle:
-    """A token bucket: `rate` requests a second on average, `burst` at once (the `--kube-api-qps` flags)."""
+    """A token bucket: `rate` requests a second on average, `burst` at once (the `--kube-api-qps` flags).
+
+    A rate of 0 or less limits nothing."""
 
     rate: float = 20.0
     burst: int = 30
@@ -54,6 +56,8 @@ class Throttle:
 
     def take(self) -> float:
         """Seconds to wait before the next request; it is counted from now on."""
+        if self.rate <= 0:
+            return 0.0
         now = self.clock()
         self._tokens = min(self.burst, self._tokens + (now - self._filled_at) * self.rate) - 1
         self._filled_at = now

@@ -286,7 +286,9 @@ async def test_what_was_begun_is_finished_before_the_server_goes(tmp_path: Path)
 async def test_a_port_that_is_taken_is_an_error_not_half_of_the_requests(tmp_path: Path) -> None:
     made = picture(tmp_path, "member1", SMALL)
     async with serving(made) as server:
-        with pytest.raises(InputError, match=f"--server-port: cannot listen on port {server.port}; is it taken"):
+        with pytest.raises(
+            InputError, match=f"--server-port: cannot listen on 127.0.0.1:{server.port}; is the port taken"
+        ):
             async with serving(made, server_port=server.port):
                 pass
 

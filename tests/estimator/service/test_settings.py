@@ -42,6 +42,10 @@ def test_addresses_are_written_as_upstream_writes_them(text: str, address: Addre
 
 MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"parallelism": 0}, "--parallelism: expected 1 or more, got 0"),
+    ({"server_port": 65536}, "--server-port: expected 0 to 65535, got 65536"),
+    ({"server_port": -1}, "--server-port: expected 0 to 65535, got -1"),
+    ({"lost_after": -1.5}, "--lost-after: expected seconds, 0 or more, got -1.5"),
+    ({"grace_seconds": float("nan")}, "--grace: expected seconds, 0 or more, got nan"),
     ({"cert_file": Path("x")}, "--grpc-auth-cert-file and --grpc-auth-key-file belong together"),
     ({"feature_gates": "A=maybe"}, '--feature-gates: expected Name=true or Name=false, got "A=maybe"'),
     ({}, "no cluster to serve; name one with --cluster-name or --cluster"),

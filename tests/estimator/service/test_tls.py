@@ -11,6 +11,7 @@ import pytest
 
 from estimator.pb import service_pb2_grpc
 from estimator.service.server import EstimatorServer
+from interpreters.core.errors import InputError
 from tests.estimator.service.authority import Authority
 from tests.estimator.service.messages import replicas_request
 from tests.estimator.service.serving import picture, serving
@@ -73,3 +74,29 @@ async def test_a_rotated_certificate_is_picked_up_without_a_restart(tmp_path: Pa
         assert await refused(server, first)
         settings["key_file"].unlink()
         assert await ask(server, second) == 4, "half of a rotation is not taken up"
+
+
+async def test_half_a_rotation_leaves_the_old_certificate_in_place(tmp_path: Path) -> None:
+    first, second = Authority("first"), Authority("second")
+    settings = files(tmp_path, first)
+    certificate, _ = second.issue("server")
+    async with serving(picture(tmp_path, "member1", FOUR), **settings) as server:
+        settings["cert_file"].write_bytes(certificate)
+        assert await ask(server, first) == 4
+
+
+async def test_files_that_hold_no_certificate_are_named(tmp_path: Path) -> None:
+    settings = files(tmp_path, Authority())
+    (tmp_path / "notes").write_text("no certificate")
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"cert_file": tmp_path / "notes"}, f"{tmp_path / 'notes'} and {settings['key_file']}: not a certificate and"),
+        ({"key_file": tmp_path / "notes"}, f"{settings['cert_file']} and {tmp_path / 'notes'}: not a certificate and"),
+        ({"client_ca_file": tmp_path / "notes"}, f"{tmp_path / 'notes'}: not certificates of an authority"),
+        ({"client_ca_file": tmp_path / "gone"}, f"{tmp_path / 'gone'}: cannot be read"),
+    ]
+    cluster = picture(tmp_path, "member1", FOUR)
+    for more, problem in wrong:
+        with pytest.raises(InputError) as refusal:
+            async with serving(cluster, **{**settings, **more}):
+                pass
+        assert str(refusal.value).startswith(problem)

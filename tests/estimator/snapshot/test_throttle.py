@@ -23,3 +23,8 @@ def test_a_burst_passes_and_the_rest_keeps_to_the_rate() -> None:
     throttle = Throttle(rate=10, burst=3, clock=lambda: now)
     for now, expected in STEPS:  # noqa: B007 - the clock reads it
         assert round(throttle.take(), 6) == expected
+
+
+def test_no_rate_is_no_limit() -> None:
+    for rate in (0, -1):
+        assert {Throttle(rate=rate, burst=0).take() for _ in range(3)} == {0.0}
