@@ -10,7 +10,7 @@ import signal
 import pytest
 
 from interpreters.core.engine import Limits, Script
-from interpreters.core.errors import LimitError
+from interpreters.core.errors import InternalError, LimitError
 from interpreters.sandbox.pool import SandboxPool
 from interpreters.sandbox.standing import Standings
 from tests.interpreters.sandbox.surroundings import descriptors, nothing_left_behind, resident
@@ -19,12 +19,17 @@ SPINNER = {"spinner": "tests.interpreters.sandbox.spinner:SpinnerEngine"}
 SCRIPTS = [Script(f"script {number}", "spinner", f"{number}") for number in range(2)]
 KILLS = 1000
 ROUND = 50
+ATTEMPTS = 5
 SHORT = Limits(seconds=0.02)
 ROOM = 8 << 20
 
 
 async def pid_of(pool: SandboxPool) -> int:
-    return int((await pool.call(SCRIPTS[0], "pid", [])).values[0])
+    """A worker's process. A call that got two workers in a row which had just been killed is asked again."""
+    for _ in range(ATTEMPTS):
+        with contextlib.suppress(InternalError):
+            return int((await pool.call(SCRIPTS[0], "pid", [])).values[0])
+    raise AssertionError(f"no answer in {ATTEMPTS} attempts")
 
 
 async def kill_by_deadline(pool: SandboxPool) -> None:
