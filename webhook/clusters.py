@@ -53,7 +53,7 @@ class Clusters:
         async with self._turn:
             estimate = await asyncio.to_thread(question, state.still())
         if estimate.code is Code.ERROR:
-            estimate = msgspec.structs.replace(estimate, count=NO_OPINION)
+            estimate = msgspec.structs.replace(estimate, count=NO_OPINION, replicas=None)
         return ClusterAnswer(cluster.name, estimate, round(cluster.staleness(), 3))
 
     async def fits(self, components: Sequence[Component], namespace: str) -> list[tuple[str, int, str]]:

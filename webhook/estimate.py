@@ -17,9 +17,10 @@ from msgspec import Meta, Raw
 from estimator.estimation import estimate_replicas, estimate_sets
 from estimator.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Estimate
 from estimator.state import ClusterState
-from interpreters.core.errors import RequestError
+from interpreters.core.errors import QuantityError, RequestError
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.core.requirements import Component, ReplicaRequirements, Wire
+from interpreters.core.quantity import Quantity
+from interpreters.core.requirements import Component, ComponentRequirements, ReplicaRequirements, Wire
 from webhook import openapi
 from webhook.clusters import ClusterAnswer, Clusters
 from webhook.endpoint import checked_names, received
@@ -69,22 +70,33 @@ async def _question(service: Service, asked: EstimateRequest, deadline: float) -
             namespace or str((metadata or {}).get("namespace") or "") if isinstance(metadata, dict) else namespace
         )
         components, requirements = (list(said.components) if said.components is not None else None), said.requirements
+    for number, workload in enumerate(asked.assumed_workloads):
+        _check(workload.components, f"assumedWorkloads[{number}].components")
     if components is not None:
-        _check(components)
+        _check(components, "components")
         return "sets", lambda state: estimate_sets(state, components, namespace, assumed=asked.assumed_workloads)
     wanted = requirements or ReplicaRequirements()
-    wanted.amounts()
+    _check_amounts(wanted, "replicaRequirements")
     if not wanted.namespace:
         wanted = msgspec.structs.replace(wanted, namespace=namespace)
     return "replicas", lambda state: estimate_replicas(state, wanted, assumed=asked.assumed_workloads)
 
 
-def _check(components: list[Component]) -> None:
+def _check(components: list[Component], where: str) -> None:
     """Raise for a quantity or a number that no estimate could be made of, before any thread is bothered."""
     for index, component in enumerate(components):
+        at = f"{where}[{index}]"
         if not 0 <= component.replicas <= NO_LIMIT:
-            raise RequestError(f"components[{index}].replicas: expected 0 to {NO_LIMIT}, got {component.replicas}")
-        component.amounts()
+            raise RequestError(f"{at}.replicas: expected 0 to {NO_LIMIT}, got {component.replicas}")
+        _check_amounts(component.replica_requirements or ComponentRequirements(), f"{at}.replicaRequirements")
+
+
+def _check_amounts(requirements: ComponentRequirements, where: str) -> None:
+    for resource, text in requirements.resource_request.items():
+        try:
+            Quantity.parse(text)
+        except QuantityError as error:
+            raise RequestError(f"{where}.resourceRequest[{resource}]: {error}") from None
 
 
 def _worded(answer: ClusterAnswer) -> dict[str, Any]:

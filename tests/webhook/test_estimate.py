@@ -12,7 +12,10 @@ import yaml
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
+from estimator.model import Code, Estimate
+from estimator.snapshot.files import FileCluster
 from tests.webhook.server import SCRIPTS, Client, Server, request
+from webhook.clusters import Clusters
 
 
 def node(name: str, cpu: str) -> dict[str, Any]:
@@ -72,6 +75,17 @@ MISTAKES = [  # question, status, part of the message
     ({"components": SET, "replicaRequirements": requiring("1")}, 400, "exactly one of"),
     ({"components": SET, "clusters": ["nowhere"]}, 400, "known are big, small"),
     ({"components": [{"name": "a", "replicas": -1}]}, 400, "components[0].replicas"),
+    (
+        {"components": [{"name": "a", "replicas": 1, "replicaRequirements": requiring("x")}]},
+        400,
+        'components[0].replicaRequirements.resourceRequest[cpu]: "x" is not a quantity',
+    ),
+    ({"replicaRequirements": requiring("x")}, 400, 'replicaRequirements.resourceRequest[cpu]: "x" is not a quantity'),
+    (
+        {"components": SET, "assumedWorkloads": [{"components": [{"name": "a", "replicas": -1}]}]},
+        400,
+        "assumedWorkloads[0].components[0].replicas",
+    ),
     ({"replicaRequirements": requiring("one")}, 400, '"one" is not a quantity'),
     ({"components": SET, "color": "red"}, 400, "color"),
     ({"workload": {"apiVersion": "v1", "kind": "Nothing"}}, 404, "no script knows the kind v1 Nothing"),
@@ -104,3 +118,12 @@ def test_answers_keep_the_openapi_document(estimating: Client) -> None:
 def test_without_clusters_the_answer_says_what_to_set(client: Client) -> None:
     status, problem = client.post({"components": SET}, "/estimate")
     assert (status, "clusters" in problem["message"]) == (404, True)
+
+
+async def test_a_plugin_that_fails_means_no_opinion_in_sets_and_in_replicas(tmp_path: Path) -> None:
+    (tmp_path / "nodes.yaml").write_text(yaml.safe_dump(node("a", "4")))
+    cluster = FileCluster("lab", [tmp_path])
+    await cluster.look()
+    failed = Estimate("sets", 0, Code.ERROR, ["Ours: failed"], replicas=0)
+    answer = await Clusters({"lab": cluster}).ask(cluster, "sets", lambda state: failed)
+    assert (answer.estimate.count, answer.estimate.replicas) == (-1, None)
