@@ -83,7 +83,7 @@ def interp() -> None:
 def main() -> None:
     """Run the command; the exit code is 0 when all is good, 1 for a finding, 2 for misuse."""
     try:
-        sys.exit(interp.main(standalone_mode=False, color=_colour()) or GOOD)
+        sys.exit(interp.main(prog_name="interp", standalone_mode=False, color=_colour()) or GOOD)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:

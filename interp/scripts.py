@@ -63,10 +63,13 @@ class Sources(Struct, frozen=True):
     folders: Sequence[Path] = ()
     customizations: Sequence[Path] = ()
     no_bundled: bool = False
+    no_others: bool = False  # nothing but `scripts`: no folders, no bundled ones, no default
 
     def scan(self) -> list[Found]:
         """Everything they name, in order of precedence, the default last."""
         named = [found for i, place in enumerate(self.scripts) for found in scan_place(place, Origin.SCRIPT, i)]
+        if self.no_others:
+            return named
         return named + scan(self.folders, self.customizations, bundled=None if self.no_bundled else "lua", default=True)
 
 

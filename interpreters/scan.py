@@ -183,7 +183,7 @@ def _customizations(paths: Sequence[Path], origin: Origin = Origin.CUSTOMIZATION
     found: list[Found] = []
     for name, file, document in documents:
         try:
-            found += _rules(document, name, file, source)
+            found += list(_rules(document, name, file, source))  # all of its rules, or none
         except DocumentError as error:
             found.append(Broken(file, error, source))
     return found + broken
@@ -199,22 +199,33 @@ def _rules(document: Document, name: str, file: str, source: Source) -> Iterator
         raise DocumentError(file, f"expected a ResourceInterpreterCustomization, got kind {document.get('kind')!r}")
     spec = _mapping(document.get("spec"), f"{file}: spec")
     target = _mapping(spec.get("target"), f"{file}: spec.target")
-    kind = GroupVersionKind.parse(str(target.get("apiVersion", "")), str(target.get("kind", "")))
+    for field in ("apiVersion", "kind"):
+        _text(target.get(field), f"{file}: spec.target.{field}")
+    kind = GroupVersionKind.parse(target["apiVersion"], target["kind"])
     for rule, body in _mapping(spec.get("customizations"), f"{file}: spec.customizations").items():
         operation = BY_RULE.get(rule)
         if operation is None:
             raise DocumentError(f"{file}: spec.customizations.{rule}", f"unknown rule; known are {', '.join(BY_RULE)}")
-        text = _mapping(body, f"{file}: spec.customizations.{rule}").get("luaScript")
-        if not isinstance(text, str):
-            raise DocumentError(f"{file}: spec.customizations.{rule}.luaScript", f"expected text, got {text!r:.40}")
+        where = f"{file}: spec.customizations.{rule}"
+        text = _text(_mapping(body, where).get("luaScript"), f"{where}.luaScript")
         script = Script(f"{file}#{name}/{rule}" if name else f"{file}#{rule}", "lua", text)
         yield Candidate(kind, script, source, (operation,), Path(file).parent)
 
 
 def _mapping(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise DocumentError(where, f"expected an object, got {value!r:.40}")
+        raise DocumentError(where, f"expected an object, got {_shown(value)}")
     return value
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise DocumentError(where, f"expected text, got {_shown(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value in (None, "") else f"{value!r:.40}"
 
 
 def operations_of(functions: frozenset[str]) -> dict[Operation, str]:

@@ -38,8 +38,12 @@ def find_suites(runner: Runner, paths: Iterable[Path]) -> Iterator[Suite]:
                 "customizations.yaml below it"
             )
         for folder in folders:
-            only = path if path.is_file() and (path.name == "cases.yaml" or path.name.endswith("-test.yaml")) else None
-            yield load_suite(runner, str(folder), scan_place(folder, Origin.FOLDER), only=only)
+            if not path.is_file():
+                yield load_suite(runner, str(folder), scan_place(folder, Origin.FOLDER))
+            elif path.name == "cases.yaml" or path.name.endswith("-test.yaml"):
+                yield load_suite(runner, str(folder), scan_place(folder, Origin.FOLDER), only=path)
+            else:
+                yield load_suite(runner, str(path), scan_place(path, Origin.FOLDER))
 
 
 def bundled_suites(runner: Runner, language: str = "lua") -> Iterator[Suite]:

@@ -26,6 +26,8 @@ def command(words: tuple[str, ...], wide: bool, output: str, **options: Any) -> 
     """Show which source answers for each kind and operation. KIND narrows it: any part of group, version or kind."""
     with open_scripts(Sources(**options)) as (_, catalog):
         kinds = [kind for kind in catalog.kinds if all(word.lower() in str(kind).lower() for word in words)]
+        if words and not kinds and not catalog.broken:
+            raise click.UsageError(f"no script is for a kind with {' and '.join(map(repr, words))} in it.")
         if output == "json":
             print_json(_report(catalog, kinds))
         else:
@@ -98,7 +100,8 @@ def _print(catalog: Catalog, kinds: list[GroupVersionKind], *, wide: bool) -> No
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     console.print(table)
     if not wide:
-        console.print(f"[dim]{', '.join(f'{_short(op)} = {op}' for op in OPERATIONS)}; * shadows another[/dim]")
+        shortened = ", ".join(f"{_short(op)} = {op}" for op in OPERATIONS if _short(op) != op.name)
+        console.print(f"[dim]{shortened}; * shadows another[/dim]")
     for broken in catalog.broken:
         click.echo(complaint(broken.error), err=True)
 

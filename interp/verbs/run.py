@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from interp.answers import Answer, print_fields, print_text, print_trace
+from interp.command import complain
 from interp.complaints import complaint
 from interp.inputs import modified, read_objects, read_one_object, read_status_items
 from interp.output import format_option
@@ -21,7 +22,7 @@ from interpreters.catalog import Catalog
 from interpreters.core.documents import Document
 from interpreters.core.errors import InterpError, ScriptError, UnknownTargetError
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.core.operations import Argument, Operation, find_operation
+from interpreters.core.operations import BY_FUNCTION, BY_NAME, OPERATIONS, Argument, Operation, find_operation
 from interpreters.interpretation import Interpretation, Runner, interpret, request_for
 from interpreters.scan import Origin
 
@@ -52,11 +53,24 @@ class Inputs(Struct, frozen=True):
         return request_for(obj, operation, **more)
 
 
+def _complete_question(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
+    """Functions and operations for the first word, files for any."""
+    from click.shell_completion import CompletionItem
+
+    first = not context.params.get("question")
+    names = [*BY_FUNCTION, *BY_NAME] if first else []
+    found = dict.fromkeys(name for name in names if name.lower().startswith(incomplete.lower()))
+    # Files first: bash forgets what came before them, and completes them where no name fits.
+    return [CompletionItem(incomplete, type="file"), *map(CompletionItem, found)]
+
+
 @click.command("run", short_help="ask a script about an object")
-@click.argument("question", nargs=-1, metavar="[OPERATION] OBJECT...")
+@click.argument("question", nargs=-1, metavar="[OPERATION] OBJECT...", shell_complete=_complete_question)
 @script_options
-@click.option("--observed", metavar="F", help="Retain: the object as it is in the member cluster.")
-@click.option("--status", metavar="F", help="AggregateStatus: the status items of the member clusters.")
+@click.option("--observed", metavar="F", type=click.Path(), help="Retain: the object as it is in the member cluster.")
+@click.option(
+    "--status", metavar="F", type=click.Path(), help="AggregateStatus: the status items of the member clusters."
+)
 @click.option("--replicas", type=int, metavar="N", help="ReviseReplica: the number to scale to.")
 @click.option("--watch", is_flag=True, help="Run again whenever a file changes.")
 @click.option("--trace", is_flag=True, help="Say which source answered, and the time and memory it took.")
@@ -94,7 +108,8 @@ def command(
     interp run GetComponents flink.yaml -s my/interpreter.lua --trace
     interp run ReviseReplica job.yaml --replicas 3
     """
-    sources = Sources(**{**options, "scripts": (*options["scripts"], *files)})
+    scripts = (*options["scripts"], *files)
+    sources = Sources(**{**options, "scripts": scripts, "no_others": bool(scripts)})
     if check:
         return _check(sources)
     operation, objects = _question(question, named)
@@ -157,8 +172,8 @@ def _run(inputs: Inputs, operation: Operation | None, sources: Sources, output: 
 
 def _complained(catalog: Catalog, kinds: set[GroupVersionKind]) -> bool:
     """Say what is broken: whoever has a script for a kind wants its answer, not that of the next one in line."""
-    blocking = [broken for broken in catalog.broken if broken.source.origin is Origin.SCRIPT]
-    blocking += [broken for kind in sorted(kinds) if (broken := catalog.in_the_way(kind)) and broken not in blocking]
+    blocking = [broken for kind in sorted(kinds) if (broken := catalog.in_the_way(kind))]
+    blocking += [one for one in catalog.broken if one.source.origin is Origin.SCRIPT and one.kind is None]
     for broken in blocking:
         click.echo(complaint(broken.error), err=True)
     for broken in catalog.broken:
@@ -168,22 +183,21 @@ def _complained(catalog: Catalog, kinds: set[GroupVersionKind]) -> bool:
 
 
 def _asked(catalog: Catalog, kind: GroupVersionKind, operation: Operation | None, sources: Sources) -> list[Operation]:
-    """The operations to ask about: the one given, or all that the scripts for this kind offer.
+    """The operations to ask about: the one given, or all that the scripts for this kind offer, broken rules included.
 
-    A script named by `-s` is the only one asked; the default's guesses are for kinds that no script knows.
+    The default's guesses are for kinds that no script knows.
     """
     offers = catalog.operations(kind)
-    if sources.scripts:
-        offered = [one for one, offer in offers if offer.source.origin is Origin.SCRIPT]
-        if operation not in (None, *offered) or not offered:
-            names = ", ".join(map(str, sources.scripts))
-            what = f"does not answer {operation}" if operation else "answers nothing"
-            hint = f"it answers {', '.join(map(str, offered))}" if offered else f"interp lint {names} says more"
-            raise ScriptError(f"{names} {what} for {kind}; {hint}")
-    else:
-        written = [one for one, offer in offers if offer.source.origin is not Origin.DEFAULT]
-        offered = written or [one for one, _ in offers]
-    return [operation] if operation else offered
+    written = [one for one, offer in offers if offer.source.origin is not Origin.DEFAULT]
+    written += [one for one in OPERATIONS if catalog.in_the_way(kind, one)]
+    if sources.scripts and (not written or operation not in (None, *written)):
+        names = ", ".join(map(str, sources.scripts))
+        what = f"does not answer {operation}" if operation else "answers nothing"
+        hint = f"it answers {', '.join(map(str, written))}" if written else f"interp lint {names} says more"
+        raise ScriptError(f"{names} {what} for {kind}; {hint}")
+    if operation:
+        return [operation]
+    return [one for one in OPERATIONS if one in written] or [one for one, _ in offers]
 
 
 def _answers(
@@ -210,14 +224,16 @@ def _check(sources: Sources) -> int:
     """`--check`: do the named scripts load and define what they promise?"""
     if not sources.scripts:
         raise click.UsageError("--check needs -f or -s with what to check.")
-    with open_scripts(Sources(scripts=sources.scripts, no_bundled=True)) as (_, catalog):
+    with open_scripts(sources) as (_, catalog):
         for broken in catalog.broken:
             click.echo(complaint(broken.error), err=True)
         for offers in catalog.offers.values():
             for offer in offers:
-                if offer.script.name != "default":
-                    click.echo(f"{offer.script.name}: {offer.operation}: {click.style('ok', fg='green')}")
-    return 1 if catalog.broken else 0
+                click.echo(f"{offer.script.name}: {offer.operation}: {click.style('ok', fg='green')}")
+    if not catalog.offers and not catalog.broken:
+        names = ", ".join(map(str, sources.scripts))
+        complain(f"{names}: no function that Karmada calls; interp lint {names} says more")
+    return 0 if catalog.offers and not catalog.broken else 1
 
 
 def _watch(once: Callable[[], int], places: list[Path]) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -262,6 +266,44 @@ def test_completion_is_a_script_for_the_shell(shell: str) -> None:
     ran = interp("completion", shell)
     assert ran.code == 0
     assert "_INTERP_COMPLETE" in ran.out
+
+
+COMPLETED = [
+    (("",), "run"),
+    (("li",), "lint list"),
+    (("run", "--wa"), "--watch"),
+    (("run", "-o", ""), "text json yaml"),
+    (("run", "getco"), "GetComponents GetComponentReplicas"),
+    (("run", "some.yaml", "Get"), ""),
+    (("test", "-o", "j"), "json junit"),
+    (("new", "--lang", ""), "lua starlark"),
+    (("completion", ""), "bash zsh fish"),
+]
+
+
+def test_bash_completes_verbs_options_operations_and_formats(tmp_path: Path) -> None:
+    """The generated function, called as bash calls it; `compopt` only works inside a real key press."""
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    (bin_folder / "interp").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m interp "$@"\n')
+    (bin_folder / "interp").chmod(0o755)
+    asking = "".join(
+        f"COMP_WORDS=({' '.join(map(shlex.quote, ('interp', *words)))}); COMP_CWORD={len(words)}; COMPREPLY=()\n"
+        '_interp_completion interp; echo "${COMPREPLY[*]}"\n'
+        for words, _ in COMPLETED
+    )
+    ran = subprocess.run(
+        ["bash", "-c", f'compopt() {{ :; }}\neval "$(interp completion bash)"\n{asking}'],
+        env={**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "PYTHONPATH": str(SCHEMAS.parent.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    offered = ran.stdout.splitlines()
+    assert [
+        line.split()[:1] if words == ("",) else line.split()
+        for (words, _), line in zip(COMPLETED, offered, strict=True)
+    ] == [wanted.split() for _, wanted in COMPLETED]
 
 
 BAD_KINDS = [

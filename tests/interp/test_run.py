@@ -131,7 +131,12 @@ def test_trace_says_which_source_answered(place: Path) -> None:
     ran = interp("run", "GetReplicas", "o.yaml", "-s", "s.lua", "--trace", cwd=place)
     assert "trace: InterpretReplica: script s.lua, function GetReplicas (lua): " in ran.err
     assert " µs, " in ran.err
-    assert "trace: InterpretReplica: shadows default default" in ran.err
+    (place / "d.yaml").write_text(OBJECT.replace("example.io/v1", "apps/v1").replace("Thing", "Deployment"))
+    (place / "tree/apps/v1/Deployment").mkdir(parents=True)
+    (place / "tree/apps/v1/Deployment/interpreter.lua").write_text(SCRIPT)
+    shadowing = interp("run", "GetReplicas", "d.yaml", "--folder", "tree", "--trace", cwd=place)
+    assert "trace: InterpretReplica: folder tree/apps/v1/Deployment/interpreter.lua, function " in shadowing.err
+    assert "trace: InterpretReplica: shadows bundled bundled/apps/v1/Deployment/interpreter.lua\n" in shadowing.err
 
 
 FAILURES = [
@@ -354,3 +359,36 @@ def test_watch_runs_again_when_a_file_changes(place: Path) -> None:
         watching.send_signal(signal.SIGINT)
         assert watching.wait(30) == 130
         watching.stdout.close()
+
+
+def test_a_named_customization_with_one_broken_rule_answers_the_others(place: Path) -> None:
+    (place / "c.yaml").write_text(CUSTOMIZATION.replace("function GetReplicas(o)", "function GetReplicas("))
+    everything = interp("run", "o.yaml", "-s", "c.yaml", "--replicas", "3", cwd=place)
+    assert everything.code == 1
+    assert "error: c.yaml#thing/replicaResource:1: " in everything.err
+    assert "healthy: true" in everything.out
+    assert interp("run", "InterpretHealth", "o.yaml", "-s", "c.yaml", cwd=place).code == 0
+
+
+BAD_CUSTOMIZATIONS = [
+    ("kind: ConfigMap", "c.yaml: expected a ResourceInterpreterCustomization, got kind 'ConfigMap'"),
+    ("kind: ResourceInterpreterCustomization", "c.yaml: spec: expected an object, got nothing"),
+    (CUSTOMIZATION.replace("kind: Thing", ""), "c.yaml: spec.target.kind: expected text, got nothing"),
+    (CUSTOMIZATION.replace("replicaRevision", "replicaRevison"), "spec.customizations.replicaRevison: unknown rule"),
+    (CUSTOMIZATION.replace("luaScript", "luascript"), "replicaResource.luaScript: expected text, got nothing"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_CUSTOMIZATIONS, ids=range(len(BAD_CUSTOMIZATIONS)))
+def test_a_customization_that_says_nothing_is_refused_with_the_field(text: str, message: str, place: Path) -> None:
+    (place / "c.yaml").write_text(text)
+    for arguments in (("run", "GetReplicas", "o.yaml", "-s", "c.yaml"), ("run", "--check", "-f", "c.yaml")):
+        ran = interp(*arguments, cwd=place)
+        assert (ran.code, ran.out) == (1, "")
+        assert message in ran.err
+
+
+def test_check_fails_on_a_script_that_offers_nothing(place: Path) -> None:
+    (place / "s.lua").write_text("function Foo() end")
+    ran = interp("run", "--check", "-f", "s.lua", cwd=place)
+    assert (ran.code, ran.err) == (1, "error: s.lua: no function that Karmada calls; interp lint s.lua says more\n")
