@@ -193,6 +193,8 @@ WAITING = {
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 ASKED: list[tuple[str, Any]] = [
     ("return #o.metadata.managedFields", 1),
+    ("return o.metadata == o.metadata and o.metadata.name == rawget(o, 'metadata').name", True),
+    ("o.metadata = nil return o.metadata == nil and next(o) ~= 'metadata'", True),
     ("return o.metadata.managedFields[1].manager", "m"),
     ("return o.metadata.managedFields == o.metadata.managedFields", True),
     (f"return o.metadata.annotations['{APPLIED}']", WAITING["metadata"]["annotations"][APPLIED]),  # type: ignore[index]

@@ -52,6 +52,11 @@ CHANGES = [
     ("local k = next(t) t.new = 1 return next(t, k)", "b"),
     ("local n = 0 for k in pairs(t) do for l in pairs(t) do n = n + 1 end end return n", 4),
     ("for k, v in next, t do return k end", "a"),
+    ("local n = 0 for k in next, t do t[k] = nil n = n + 1 end return n", 2),
+    ("t.b = nil local f, s = pairs(t) t.c = 1 t.A = 1 return (f(s))", "A"),
+    ("t.b = nil local n = 0 for k in pairs(t) do t.c = 1 n = n + 1 end return n", 1),
+    ("t = {1, 2} local n = 0 for _, v in pairs(t) do t[#t + 1] = v n = n + 1 end return n", 2),
+    ("t = {1, 2, 3} local n = 0 for k in pairs(t) do t[2] = nil n = n + 1 end return n", 2),
 ]
 
 
