@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from interp.output import counted, github_error
 from interpreters.cases import Result, Verdict
 from interpreters.suites import Suite
 
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Tested = tuple[Suite, list[Result]]
 
 
@@ -53,7 +55,7 @@ def text(tested: list[Tested]) -> Iterator[str]:
             yield f"     {problem}"
         for result in failed:
             yield f"     {click.style(result.case.name, bold=True)} ({result.case.operation})"
-            yield from (f"       {reason}" for reason in result.reasons)
+            yield from (f"       {line}" for reason in result.reasons for line in reason.splitlines())
             yield from (f"       print: {line}" for line in result.printed.splitlines())
         for result in results:
             if result.verdict is Verdict.NOT_COMPARED:
@@ -112,7 +114,7 @@ def junit(tested: list[Tested]) -> Iterator[str]:
             elif result.verdict is Verdict.NOT_COMPARED:
                 SubElement(case, "skipped", message="no output to compare with")
     indent(root)
-    yield tostring(root, encoding="unicode", xml_declaration=True)
+    yield _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", tostring(root, encoding="unicode", xml_declaration=True))
 
 
 def tap(tested: list[Tested]) -> Iterator[str]:
@@ -121,14 +123,19 @@ def tap(tested: list[Tested]) -> Iterator[str]:
     for suite, results in tested:
         for problem in suite.problems:
             number += 1
-            yield f"not ok {number} - {suite.name}: {problem}"
+            yield f"not ok {number} - {_tap_name(f'{suite.name}: {problem}')}"
         for result in results:
             number += 1
             word = "not ok" if result.verdict is Verdict.FAILED else "ok"
             skip = " # SKIP no output to compare with" if result.verdict is Verdict.NOT_COMPARED else ""
-            yield f"{word} {number} - {suite.name}: {result.case.name}{skip}"
-            yield from (f"# {reason}" for reason in result.reasons)
+            yield f"{word} {number} - {_tap_name(f'{suite.name}: {result.case.name}')}{skip}"
+            yield from (f"# {line}" for reason in result.reasons for line in reason.splitlines())
     yield f"1..{number}"
+
+
+def _tap_name(text: str) -> str:
+    """One line, in which a # begins no directive."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("#", "\\#")
 
 
 def github(tested: list[Tested]) -> Iterator[str]:

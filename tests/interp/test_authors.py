@@ -115,6 +115,24 @@ def test_every_report_tells_the_failure(report: str, tree: Path) -> None:
         validate(ran.out, "test-output.json")
 
 
+def test_reports_stay_valid_whatever_a_case_is_called_and_a_script_says(tree: Path) -> None:
+    script = tree / "example.io/v1/Thing/interpreter.lua"
+    script.write_text('function GetComponents(o) error("two\\nlines, \\1 100%") end\n')
+    cases = tree / "example.io/v1/Thing/cases.yaml"
+    name = '"a # b: <c> \\x02 %, | ```"'
+    cases.write_text(f"- {{name: {name}, operation: GetComponents, {THING}, want: {{}}}}\n")
+    found = ElementTree.fromstring(interp("test", "-o", "junit", cwd=tree).out).find("testsuite/testcase")
+    assert found is not None
+    assert found.get("name") == "a # b: <c> \N{REPLACEMENT CHARACTER} %, | ```"
+    tap = interp("test", "-o", "tap", cwd=tree).out.splitlines()
+    assert tap[1].startswith("not ok 1 - example.io/v1/Thing: a \\# b: <c> ")
+    assert [line[0] for line in tap[2:4]] == ["#", "#"]
+    (annotation, _) = interp("test", "-o", "github", cwd=tree).out.splitlines()
+    assert annotation.startswith("::error file=example.io/v1/Thing/cases.yaml,title=a # b%3A <c> \x02 %25%2C | ```::")
+    assert annotation.endswith("two%0Alines, \x01 100%25")
+    assert json.loads(interp("test", "-o", "json", cwd=tree).out)["totals"]["failed"] == 1
+
+
 def test_a_script_without_cases_and_a_case_without_expectation_fail(tree: Path) -> None:
     cases = tree / "example.io/v1/Thing/cases.yaml"
     cases.write_text(
