@@ -16,7 +16,7 @@ minimise bins, while here one particular first fit, Karmada's, has to be repeate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -76,57 +76,57 @@ class _Run:
         self.rows = self.fields.rows(free)
         self.rows.append(self.fields.guards)  # for pointers that have run out of nodes: nothing is free there
         self.demands = demands
-        self.at = [_first(demand.admits, 0) for demand in demands]
+        self.at = [_following(demand.admits)(1, 0) for demand in demands]
         self.sets = 0
         self.failed: int | None = None
         self.missing = 0
-        self._moved = False
-        self._need = [self.fields.amount(demand.need) for demand in demands]
-        self._parts = [self.fields.parts(demand.need) for demand in demands]
         self._whole = [self.fields.amount(whole) for whole in wholes]
+        self._plans = [
+            (whole, self.fields.amount(demand.need), self.fields.parts(demand.need), _following(demand.admits))
+            for whole, demand in zip(self._whole, demands, strict=True)
+        ]
         self._totals: dict[int, list[tuple[int, int, int]]] = {}
 
     def advance(self, limit: int) -> None:
         """Place one set, and when no pointer moved, at once all that land in the same places."""
-        self._moved = False
-        if self._place_one() and not self._moved:
+        before = self.at.copy()
+        if self._place_one() and self.at == before:
             self._jump(limit)
 
     def _place_one(self) -> bool:
-        """Place one set; False when a replica finds no node, and then `failed` and `missing` say which."""
-        rows, guards = self.rows, self.fields.guards
-        for number, (node, whole) in enumerate(zip(self.at, self._whole, strict=True)):
+        """Place one set; False when a replica finds no node, and then `failed` and `missing` say which.
+
+        Thousands of nodes pass through here for each component, so everything happens in one loop: where all that
+        remains of a component does not fit, as much as does, then on to the next node.
+        """
+        rows, guards, at, end = self.rows, self.fields.guards, self.at, len(self.rows) - 1
+        for number, (whole, need, parts, following) in enumerate(self._plans):
+            node = at[number]
             rest = rows[node] - whole
             if rest & guards == guards:
                 rows[node] = rest
-            elif not self._spread(number):
-                return False
+                continue
+            remaining = self.demands[number].replicas
+            while rest & guards != guards:
+                row = rows[node]
+                if remaining > 1 and (row - need) & guards == guards:
+                    take = remaining
+                    for shift, mask, amount in parts:
+                        quotient = (row >> shift & mask) // amount
+                        if quotient < take:  # noqa: PLR1730 - a call of min() would double the time of this loop
+                            take = quotient
+                    rows[node] = row - need * take
+                    remaining -= take
+                    whole = need * remaining  # noqa: PLW2901 - what is still to be placed
+                if node == end:
+                    at[number], self.failed, self.missing = end, number, remaining
+                    return False
+                node = following(1, node + 1)
+                rest = rows[node] - whole
+            rows[node] = rest
+            at[number] = node
         self.sets += 1
         return True
-
-    def _spread(self, number: int) -> bool:
-        """Place a component whose replicas do not all fit where its pointer stands."""
-        demand, need, parts = self.demands[number], self._need[number], self._parts[number]
-        rows, guards = self.rows, self.fields.guards
-        node, remaining, end = self.at[number], demand.replicas, len(demand.admits)
-        while node < end:
-            row = rows[node]
-            if (row - need) & guards == guards:
-                take = remaining
-                for shift, mask, amount in parts:
-                    quotient = (row >> shift & mask) // amount
-                    if quotient < take:  # noqa: PLR1730 - a call of min() would double the time of this loop
-                        take = quotient
-                rows[node] = row - need * take
-                remaining -= take
-                if not remaining:
-                    break
-            node = _first(demand.admits, node + 1)
-        self._moved = True
-        self.at[number] = node
-        if remaining:
-            self.failed, self.missing = number, remaining
-        return not remaining
 
     def _jump(self, limit: int) -> None:
         """Place all the sets that land whole where the pointers stand."""
@@ -244,7 +244,6 @@ def _run_ends(kinds: Sequence[int]) -> list[int]:
     return ends
 
 
-def _first(admits: bytes, start: int) -> int:
-    """The first admitted node from `start` on; one past the last when there is none."""
-    node = admits.find(1, start)
-    return len(admits) if node < 0 else node
+def _following(admits: bytes) -> Callable[[int, int], int]:
+    """Called with 1 and a node: the first admitted node from there on; one past the last when there is none."""
+    return (admits + b"\x01").find
