@@ -43,6 +43,12 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
+-- A gang of tasks cannot be divided: it goes whole to a cluster or not at all, so the object stays as it is. 0 is Karmada's call for workloads
+-- with several components.
+function ReviseReplica(object, replicas)
+  return object
+end
+
 -- In any known phase but Failed.
 function InterpretHealth(object)
   local phase = get(object, "status", "state", "phase")

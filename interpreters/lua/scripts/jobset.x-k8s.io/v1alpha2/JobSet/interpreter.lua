@@ -36,6 +36,12 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
+-- A set of jobs cannot be divided: it goes whole to a cluster or not at all, so the object stays as it is. 0 is Karmada's call for workloads
+-- with several components.
+function ReviseReplica(object, replicas)
+  return object
+end
+
 -- Known to its controller and not failed; a JobSet that has only just started has no conditions yet, but counts of its
 -- jobs.
 function InterpretHealth(object)

@@ -63,6 +63,12 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
+-- Which jobs the nodes belong to is for the runtime to say: it goes whole to a cluster or not at all, so the object stays as it is. 0 is Karmada's call for workloads
+-- with several components.
+function ReviseReplica(object, replicas)
+  return object
+end
+
 -- Known to its controller and not failed.
 function InterpretHealth(object)
   local known = get(object, "status", "conditions") or get(object, "status", "jobsStatus")
