@@ -137,7 +137,12 @@ def _steps(catalog: Catalog, request: Request) -> Generator[Offer, Outcome, Inte
 
 
 def _placed(error: ScriptError, offer: Offer) -> ScriptError:
-    """The same error; in a bundled script it names the snippet that the line comes from."""
+    """The same error; in a bundled script it names the snippet that the line comes from.
+
+    The default script has no author: what goes wrong in it is wrong with the pod template that it was asked about.
+    """
+    if offer.source.origin is Origin.DEFAULT:
+        error.line, error.function, error.frames = None, None, ()
     if offer.source.origin is Origin.BUNDLED and error.line is not None:
         from interpreters.lua.assemble import position
 

@@ -26,6 +26,8 @@ from interpreters.core.operations import BY_FUNCTION, BY_NAME, OPERATIONS, Argum
 from interpreters.interpretation import Interpretation, Runner, interpret, request_for
 from interpreters.scan import Origin
 
+Replicas = click.IntRange(0, 2**31 - 1)
+
 
 class Inputs(Struct, frozen=True):
     """What the questions are about. None: not given."""
@@ -71,7 +73,7 @@ def _complete_question(context: click.Context, parameter: click.Parameter, incom
 @click.option(
     "--status", metavar="F", type=click.Path(), help="AggregateStatus: the status items of the member clusters."
 )
-@click.option("--replicas", type=int, metavar="N", help="ReviseReplica: the number to scale to.")
+@click.option("--replicas", type=Replicas, metavar="N", help="ReviseReplica: the number to scale to.")
 @click.option("--watch", is_flag=True, help="Run again whenever a file changes.")
 @click.option("--trace", is_flag=True, help="Say which source answered, and the time and memory it took.")
 @format_option("text", "json", "yaml")
@@ -80,7 +82,7 @@ def _complete_question(context: click.Context, parameter: click.Parameter, incom
 @click.option("--desired-file", hidden=True)
 @click.option("--observed-file", hidden=True)
 @click.option("--status-file", hidden=True)
-@click.option("--desired-replica", type=int, hidden=True)
+@click.option("--desired-replica", type=Replicas, hidden=True)
 @click.option("--check", is_flag=True, hidden=True)
 def command(
     question: tuple[str, ...],
@@ -118,13 +120,14 @@ def command(
     if not objects:
         # As karmadactl does: the one object is in whichever of the two files the operation is about.
         objects = tuple(file for file in (desired_file, observed) if file)[:1]
+        observed = None if objects == (observed,) else observed
     if not objects:
         raise click.UsageError("which object? Name a file, or - for standard input.")
 
     def once() -> int:
         inputs = Inputs(
             read_objects(objects),
-            read_one_object(observed) if observed and observed not in objects else None,
+            read_one_object(observed) if observed else None,
             read_status_items(status) if status else None,
             replicas,
         )

@@ -123,6 +123,8 @@ def test_no_change_is_said_and_leaves_the_patch_out(place: Path) -> None:
 def test_retain_and_aggregate_status_take_their_second_argument_from_files(place: Path) -> None:
     retained = interp("run", "Retain", "o.yaml", "--observed", "observed.yaml", "-s", "s.lua", cwd=place)
     assert "+  kept: true" in retained.out
+    same = interp("run", "Retain", "o.yaml", "--observed", "o.yaml", "-s", "s.lua", cwd=place)
+    assert (same.code, same.out) == (0, "no change\n")
     aggregated = interp("run", "AggregateStatus", "o.yaml", "--status", "status.yaml", "-s", "s.lua", cwd=place)
     assert "+  clusters: 2" in aggregated.out
 
@@ -161,6 +163,7 @@ MISUSE = [
     (("run", "nothing.yaml"), "nothing.yaml: no such file"),
     (("run", "Explode", "o.yaml"), 'operation "Explode" is unknown; known are InterpretReplica'),
     (("run", "ReviseReplica", "o.yaml", "-s", "s.lua"), "ReviseReplica needs --replicas"),
+    (("run", "ReviseReplica", "o.yaml", "-s", "s.lua", "--replicas", "-1"), "-1 is not in the range 0<=x<=2147483647"),
     (("run", "GetReplicas", "s.lua"), "s.lua"),
     (("run", "GetReplicas", "status.yaml"), "object.apiVersion: expected a text"),
     (("rnu",), 'there is no verb "rnu"; did you mean run?'),
@@ -228,7 +231,17 @@ def test_an_object_with_a_pod_template_has_a_default_answer(place: Path) -> None
         {"name": "main", "replicas": 2, "replicaRequirements": {"resourceRequest": {"cpu": "100m"}}}
     ]
     (place / "o.yaml").write_text("apiVersion: example.io/v1\nkind: Thing\nmetadata: {name: t}\n")
-    assert "no script knows example.io/v1 Thing" in interp("run", "GetComponents", "o.yaml", cwd=place).err
+    nothing = interp("run", "GetComponents", "o.yaml", cwd=place)
+    assert nothing.err == (
+        "error: no script knows example.io/v1 Thing, and it has no pod template in spec.template to fall back on\n"
+    )
+    (place / "o.yaml").write_text(
+        "apiVersion: example.io/v1\nkind: Thing\n"
+        "spec: {template: {spec: {containers: [{resources: {limits: {cpu: one}}}]}}}\n"
+    )
+    bad = interp("run", "GetComponents", "o.yaml", cwd=place)
+    assert bad.err.startswith('error: default: spec.containers[0].resources.limits: "one" is not a quantity: ')
+    assert len(bad.err.splitlines()) == 1
 
 
 def test_the_help_fits_a_screen() -> None:

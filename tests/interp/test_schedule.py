@@ -228,7 +228,7 @@ def test_lint_checks_policies_with_their_lines(tmp_path: Path) -> None:
     ]
     lines = policy.read_text().splitlines()
     assert "x y" in lines[int(rules[0][0].partition(":")[0]) - 1]
-    assert ran.err.splitlines()[-1] == "1 policies, 3 findings"
+    assert ran.err.splitlines()[-1] == "1 policy, 3 findings"
 
 
 def test_lint_passes_a_good_policy_and_tells_of_shared_clusters(tmp_path: Path) -> None:
