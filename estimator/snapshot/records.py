@@ -92,14 +92,17 @@ class PodRecord(_Record):
         return next((owner for owner in self.metadata.owner_references or () if owner.controller), None)
 
     def amounts(self) -> PodAmounts:
-        """What it requests, in scheduler units."""
+        """What it requests, in scheduler units. Raises `InputError`."""
         spec = self.spec or _PodSpecRecord()
-        return _amounts(
-            tuple(bytes(container.resources) for container in spec.containers or ()),
-            tuple((bytes(step.resources), step.restart_policy) for step in spec.init_containers or ()),
-            bytes(spec.resources),
-            bytes(spec.overhead),
-        )
+        try:
+            return _amounts(
+                tuple(bytes(container.resources) for container in spec.containers or ()),
+                tuple((bytes(step.resources), step.restart_policy) for step in spec.init_containers or ()),
+                bytes(spec.resources),
+                bytes(spec.overhead),
+            )
+        except (InterpError, msgspec.MsgspecError) as error:
+            raise InputError(f"Pod {self.key}: {error}") from None
 
     def condition(self, type: str) -> Condition | None:
         if self.status is None:
@@ -158,20 +161,15 @@ def _amounts(
     resources: bytes,
     overhead: bytes,
 ) -> PodAmounts:
-    try:
-        spec = PodSpec(
-            containers=[Container(resources=_resources(text)) for text in containers],
-            init_containers=[Container(resources=_resources(text), restart_policy=p) for text, p in init_containers],
-            resources=_resources(resources),
-            overhead=msgspec.json.decode(overhead, type=dict[str, str | int | float] | None),
-        )
-        requests = pod_requests(spec)
-    except (InterpError, msgspec.MsgspecError):
-        # The API server does not store such a pod; should one be in a file, it takes its place but no resources.
-        return ()
+    spec = PodSpec(
+        containers=[Container(resources=_resources(text)) for text in containers],
+        init_containers=[Container(resources=_resources(text), restart_policy=p) for text, p in init_containers],
+        resources=_resources(resources),
+        overhead=msgspec.json.decode(overhead, type=dict[str, str | int | float] | None),
+    )
     return tuple(
         (sys.intern(name), amount)
-        for name, quantity in sorted(requests.items())
+        for name, quantity in sorted(pod_requests(spec).items())
         if (amount := scheduler_amount(name, quantity))
     )
 

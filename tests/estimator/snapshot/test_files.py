@@ -94,6 +94,8 @@ MISTAKES: list[tuple[str, bytes, str]] = [
     ("all.json", json.dumps(node("a", cpu="four")).encode(), '"four" is not a quantity'),
     ("all.json", b'{"kind": "List", "items": [5]}', "not a Kubernetes object or list: "),
     ("all.yaml", b"{kind: [1]}", "not a Kubernetes object or list: "),
+    ("all.json", json.dumps(pod("one", on="a", cpu="four")).encode(), "Pod default/one: "),
+    ("all.json", b'{"kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeName": "a", "overhead": [1]}}', "Pod /p: "),
     ("all.json", b'{"kind": "ResourceQuota", "metadata": "x"}', "ResourceQuota without a name: Expected `object"),
     ("all.json", b'{"kind": "ResourceQuota", "metadata": {"name": "q"}, "status": 1}', "ResourceQuota q: Expected"),
     ("all.json", json.dumps(CLUSTER | {"status": "none"}).encode(), "Cluster: Expected `object | null`"),
