@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,11 @@ def _items(value: Any) -> list[Any]:
     return [value]
 
 
-def modified(paths: list[Path]) -> dict[Path, float]:
-    """When each file was last changed; for watching."""
-    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
-    return {file: file.stat().st_mtime for file in files if file.is_file()}
+def modified(paths: list[Path]) -> dict[Path, tuple[int, int]]:
+    """When each file was last changed and how long it is; for watching. An editor may take one away at any moment."""
+    found = {}
+    for file in (file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])):
+        with suppress(OSError):
+            status = file.stat()
+            found[file] = (status.st_mtime_ns, status.st_size)
+    return found
