@@ -84,32 +84,30 @@ def fit_sets(columns: Columns, set_: Sequence[Wanted], limit: int) -> Fit:
     units = [gcd(*(wanted.amounts.get(resource, 0) for wanted in set_)) for resource in names]
     free = [_divided(_column(columns, name, size)[kept], unit) for name, unit in zip(names, units, strict=True)]
     needs = [[wanted.amounts.get(name, 0) // unit for name, unit in zip(names, units, strict=True)] for wanted in set_]
-    free, decisive = _plenty(free, needs)
+    free = _levelled(free, needs)
     demands = [
-        Demand(wanted.replicas, tuple(need[resource] for resource in decisive), mask[kept].astype(np.uint8).tobytes())
+        Demand(wanted.replicas, tuple(need), mask[kept].astype(np.uint8).tobytes())
         for wanted, need, mask in zip(set_, needs, fits, strict=True)
     ]
-    packed = pack([free[resource].tolist() for resource in decisive], demands, limit)
+    packed = pack([amounts.tolist() for amounts in free], demands, limit)
     left = dict(columns)
-    for resource, remaining in zip(decisive, packed.left, strict=True):
-        name, unit = names[resource], units[resource]
+    for name, unit, amounts, remaining in zip(names, units, free, packed.left, strict=True):
         left[name] = _column(columns, name, size).copy()
-        left[name][kept] -= _times(free[resource] - column(remaining), unit)
+        left[name][kept] -= _times(amounts - column(remaining), unit)
     return Fit(packed.sets, left, packed.failed, packed.missing)
 
 
-def _plenty(free: Sequence[Column], needs: Sequence[Sequence[int]]) -> tuple[list[Column], list[int]]:
+def _levelled(free: Sequence[Column], needs: Sequence[Sequence[int]]) -> list[Column]:
     """Give each node the largest amount of a resource that cannot run out there, so that such nodes look the same.
 
-    Also tells which resources can run out somewhere: for any other, one of these is short no later, on every node.
+    What cannot run out is packed all the same: what is left of it belongs to the reasons why the next pod has no place.
     """
     scarce = [np.ones(len(amounts), dtype=np.bool_) for amounts in free]
     for other in range(len(free)):
         for one in range(len(free)):
             if one != other and scarce[other].any():
                 scarce[other] &= ~(scarce[one] & _covers(free, needs, one, other))
-    levelled = [np.where(mask, amounts, amounts.max(initial=0)) for mask, amounts in zip(scarce, free, strict=True)]
-    return levelled, [resource for resource, mask in enumerate(scarce) if mask.any()] or list(range(len(free)))
+    return [np.where(mask, amounts, amounts.max(initial=0)) for mask, amounts in zip(scarce, free, strict=True)]
 
 
 def _covers(free: Sequence[Column], needs: Sequence[Sequence[int]], one: int, other: int) -> Mask:
