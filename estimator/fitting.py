@@ -1,7 +1,8 @@
 """Component sets on the free amounts of nodes: from columns of amounts to the packer's rows and back.
 
-Before packing, what cannot matter is taken out: nodes that take no component at all, common factors of the amounts (so
-nearly equal nodes become equal), and, node by node, resources that cannot run out before another one does.
+Before packing, what cannot matter is evened out, so that nearly equal nodes become equal: nodes that take no component
+at all are left out, common factors of the amounts divided away, and, node by node, resources that cannot run out before
+another one does are levelled.
 """
 
 from __future__ import annotations
