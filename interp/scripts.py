@@ -65,12 +65,14 @@ class Sources(Struct, frozen=True):
     no_bundled: bool = False
     no_others: bool = False  # nothing but `scripts`: no folders, no bundled ones, no default
 
-    def scan(self) -> list[Found]:
-        """Everything they name, in order of precedence, the default last."""
+    def scan(self, kinds: Collection[GroupVersionKind] | None = None) -> list[Found]:
+        """Everything they name, in order of precedence, the default last; of all kinds or of these."""
         named = [found for i, place in enumerate(self.scripts) for found in scan_place(place, Origin.SCRIPT, i)]
         if self.no_others:
             return named
-        return named + scan(self.folders, self.customizations, bundled=None if self.no_bundled else "lua", default=True)
+        bundled = None if self.no_bundled else "lua"
+        found = named + scan(self.folders, self.customizations, bundled=bundled, default=True, kinds=kinds)
+        return [entry for entry in found if kinds is None or entry.kind is None or entry.kind in kinds]
 
 
 @contextmanager
@@ -82,7 +84,5 @@ def open_scripts(
     The catalog is strict: whoever works on a script wants to know that it is broken, not what another one answers.
     """
     with SandboxRunner(first=early.worker()) as runner:
-        found = sources.scan()
-        if kinds is not None:
-            found = [entry for entry in found if entry.kind is None or entry.kind in kinds]
+        found = sources.scan(kinds)
         yield runner, Catalog.build(found, load_functions(runner, found), strict=True)

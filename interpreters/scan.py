@@ -6,7 +6,7 @@ What is found here is only text; which operations a script really offers is know
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
@@ -81,16 +81,22 @@ def scan(
     *,
     bundled: str | None = "lua",
     default: bool = False,
+    kinds: Collection[GroupVersionKind] | None = None,
 ) -> list[Found]:
-    """All candidates in order of precedence. `bundled` is the language to prefer, or None for no bundled scripts."""
+    """All candidates in order of precedence. `bundled` is the language to prefer, or None for no bundled scripts.
+
+    A bundled script in the other language answers only where there is none in the preferred one. `kinds` spares reading
+    bundled scripts that nobody will ask.
+    """
     found: list[Found] = []
     for order, folder in enumerate(folders):
         found += scan_place(folder, Origin.FOLDER, order)
     found += _customizations(customizations)
     if bundled is not None:
-        languages = sorted(LANGUAGE_OF_SUFFIX.values(), key=lambda language: language != bundled)
-        for order, language in enumerate(languages):
-            found += _bundled(language, order)
+        preferred = scan_bundled(bundled, kinds)
+        known = {entry.kind for entry in preferred}
+        others = (entry for language in LANGUAGES if language != bundled for entry in scan_bundled(language, kinds))
+        found += [*preferred, *(entry for entry in others if entry.kind not in known)]
     if default:
         script = Script("default", "lua", (_PACKAGE / "lua" / "default.lua").read_text())
         found.append(Candidate(None, script, Source(Origin.DEFAULT, 0, "default")))
@@ -149,22 +155,28 @@ def _script(path: Path, kind: GroupVersionKind | None, source: Source, name: str
     return Candidate(kind, script, source, folder=path.parent)
 
 
-def _bundled(language: str, order: int) -> Iterator[Found]:
+def scan_bundled(language: str, kinds: Collection[GroupVersionKind] | None = None) -> list[Found]:
+    """The bundled scripts of one language, of all kinds or of these, each with the snippets that it includes."""
+    root = _PACKAGE / language / "scripts"
+    folders = ["*/*/*"] if kinds is None else [kind.folder for kind in kinds]
+    paths = sorted(path for folder in folders for path in root.glob(f"{folder}/interpreter.*"))
+    return [_bundled(path, root, language) for path in paths]
+
+
+def _bundled(path: Path, root: Path, language: str) -> Found:
     from interpreters.lua.assemble import assemble
 
     def snippet(name: str) -> str:
         return (_PACKAGE / language / name).read_text()
 
-    root = _PACKAGE / language / "scripts"
-    source = Source(Origin.BUNDLED, order, "bundled")
-    for path in sorted(root.glob("*/*/*/interpreter.*")):
-        kind = GroupVersionKind.from_folder(str(path.parent.relative_to(root)))
-        found = _script(path, kind, source, f"bundled/{path.relative_to(root)}")
-        if isinstance(found, Candidate):
-            script = Script(found.script.name, language, assemble(found.script.text, snippet))
-            original = _PACKAGE / "lua" / "scripts" / path.parent.relative_to(root)  # whose table a twin is tested by
-            found = Candidate(kind, script, source, folder=original if original.is_dir() else path.parent)
-        yield found
+    source = Source(Origin.BUNDLED, 0, "bundled")
+    kind = GroupVersionKind.from_folder(str(path.parent.relative_to(root)))
+    found = _script(path, kind, source, f"bundled/{path.relative_to(root)}")
+    if isinstance(found, Broken):
+        return found
+    script = Script(found.script.name, language, assemble(found.script.text, snippet))
+    original = _PACKAGE / "lua" / "scripts" / path.parent.relative_to(root)  # whose table a twin is tested by
+    return Candidate(kind, script, source, folder=original if original.is_dir() else path.parent)
 
 
 def _customizations(paths: Sequence[Path], origin: Origin = Origin.CUSTOMIZATION, order: int = 0) -> list[Found]:

@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import msgspec
-
 from interpreters.cases import Case, Result, Verdict, case_files, read_cases, run_case
 from interpreters.catalog import Catalog
 from interpreters.core.errors import InputError, InterpError
 from interpreters.interpretation import Runner, load_functions
-from interpreters.scan import LANGUAGE_OF_SUFFIX, Candidate, Found, Origin, scan, scan_place
+from interpreters.scan import LANGUAGE_OF_SUFFIX, Candidate, Found, Origin, scan_bundled, scan_place
 
 
 @dataclass(frozen=True)
@@ -48,17 +46,8 @@ def find_suites(runner: Runner, paths: Iterable[Path]) -> Iterator[Suite]:
 
 def bundled_suites(runner: Runner, language: str = "lua") -> Iterator[Suite]:
     """The bundled scripts of one language; a Starlark twin is tested by the table of its Lua original."""
-    tables = {
-        found.kind: found.folder
-        for found in scan(bundled="lua")
-        if isinstance(found, Candidate) and found.script.language == "lua"
-    }
-    for found in scan(bundled=language):
-        if not isinstance(found, Candidate):
-            yield load_suite(runner, found.name, [found])
-        elif found.script.language == language:
-            tabled = msgspec.structs.replace(found, folder=tables.get(found.kind, found.folder))
-            yield load_suite(runner, found.script.name, [tabled])
+    for found in scan_bundled(language):
+        yield load_suite(runner, found.script.name if isinstance(found, Candidate) else found.name, [found])
 
 
 def load_suite(runner: Runner, name: str, found: list[Found], only: Path | None = None) -> Suite:

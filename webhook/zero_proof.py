@@ -13,7 +13,7 @@ from interpreters.catalog import Catalog, Offer
 from interpreters.core.errors import InterpError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.interpretation import Runner, interpret, request_for
-from interpreters.scan import Candidate, Origin, scan
+from interpreters.scan import Candidate, Origin, scan_bundled
 from webhook.registration import SafeAtZero
 
 Sample = tuple[str, dict[str, Any]]
@@ -44,8 +44,8 @@ def bundled_tables() -> dict[GroupVersionKind, Path]:
     """Where the case table of each bundled kind is; a Starlark twin shares that of its Lua original."""
     return {
         found.kind: found.folder
-        for found in scan(bundled="lua")
-        if isinstance(found, Candidate) and found.kind and found.folder and found.script.language == "lua"
+        for found in scan_bundled("lua")
+        if isinstance(found, Candidate) and found.kind and found.folder
     }
 
 

@@ -15,7 +15,7 @@ from interpreters import __version__
 from interpreters.core.findings import Finding
 from interpreters.lint import Remark, lint_script
 from interpreters.sandbox.runner import SandboxRunner
-from interpreters.scan import Broken, Found, Origin, scan, scan_place
+from interpreters.scan import LANGUAGES, Broken, Found, Origin, scan_bundled, scan_place
 
 
 @click.command("lint", short_help="find mistakes in scripts before they run")
@@ -35,7 +35,7 @@ def command(paths: tuple[Path, ...], bundled: bool, portable: bool, clusters: tu
 
     about_policies = [path for path in paths if holds_policies(path)]
     policies = [lint_policies(path, read_clusters(clusters)) for path in about_policies]
-    found: list[Found] = [entry for entry in scan() if bundled]
+    found: list[Found] = [entry for language in LANGUAGES for entry in scan_bundled(language) if bundled]
     for path in [path for path in paths if path not in about_policies] if paths else () if bundled else (Path(),):
         below = scan_place(path, Origin.FOLDER)
         if not below:

@@ -19,16 +19,12 @@ from interpreters.core.errors import InterpError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.interpretation import interpret, load_functions
 from interpreters.sandbox.runner import SandboxRunner
-from interpreters.scan import Candidate, scan
+from interpreters.scan import Candidate, scan_bundled
 from interpreters.starlark.lint import syntax_errors, unknown_globals
 
 LANGUAGES = ("lua", "starlark")
 SCRIPTS = {
-    language: {
-        found.kind: found
-        for found in scan(bundled=language)
-        if isinstance(found, Candidate) and found.kind and found.script.language == language
-    }
+    language: {found.kind: found for found in scan_bundled(language) if isinstance(found, Candidate) and found.kind}
     for language in LANGUAGES
 }
 KINDS = sorted(SCRIPTS["starlark"], key=str)
