@@ -171,8 +171,9 @@ def test_the_command_prints_what_karmada_takes(tmp_path: Path) -> None:
     (folder / "interpreter.star").write_text(COMPONENTS + HARMLESS + "def Prune(obj):\n    return obj\n")
     sample = tmp_path / "sample.yaml"
     sample.write_text(yaml.safe_dump(SAMPLE))
-    arguments = ["--service", "karmada-system/interp:8443", "--ca", str(tmp_path / "ca.crt"), "--admission",
-                 "--bundled-language", "none", "--scripts", str(tmp_path / "scripts"), "--sample", str(sample)]  # fmt: skip
+    arguments = ["--service", "karmada-system/interp:8443", "--ca", str(tmp_path / "ca.crt"),
+                 "--bundled-language", "none", "--scripts", str(tmp_path / "scripts"),
+                 "--sample", str(sample), "--admission"]  # fmt: skip
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 0, result.output
     assert "left out: stage.example.org/v1 Act Prune" in result.stderr
