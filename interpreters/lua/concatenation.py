@@ -9,7 +9,6 @@ which C is a local; it must have been found to compile by itself, or it could cl
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from interpreters.lua import insertion_order
@@ -32,12 +31,13 @@ _TOKEN: Final = re.compile(
 _FOREIGN_NUMBER: Final = re.compile(rb"(?:[uU]?[lL]{2}|[iI])$")  # 64-bit and imaginary: values no script may hold
 
 
-@dataclass(frozen=True, slots=True)
 class Unreadable(Exception):
     """The text holds something that Lua 5.1 does not read."""
 
-    line: int
-    problem: str
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(line, problem)
+        self.line = line
+        self.problem = problem
 
 
 def source_of(text: str) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Any, Final
 
 from interpreters.core.engine import Limits, Script
@@ -83,6 +82,8 @@ def _missing(function: str, kind: str, names: str) -> str:
     defined = [name for name in names.split("\n") if name]
     if not defined:
         return f"the script does not define {function}; it defines no global function at all"
+    from difflib import get_close_matches
+
     close = get_close_matches(function, defined, n=1, cutoff=0.6) or [
         name for name in defined if name.lower() == function.lower()
     ]
