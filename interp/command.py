@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -56,6 +57,8 @@ class Verbs(click.Group):
         if name not in SUMMARIES:
             return None
         command: click.Command = importlib.import_module(f"interp.verbs.{name}").command
+        gc.freeze()  # what was imported stays; looking through it again and again would be in vain
+        gc.enable()
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:

@@ -13,8 +13,8 @@ from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Answer, Operation
 from interpreters.scan import Broken, Candidate, Found, Origin, Source, operations_of
 
-Functions = Mapping[str, frozenset[str] | ScriptError]
-"""What the sandbox found in each script, by digest: its global functions, or why it does not load."""
+Functions = Mapping[tuple[str, str], frozenset[str] | ScriptError]
+"""What the sandbox found in each script, by its content: its global functions, or why it does not load."""
 
 
 _MOST_REMEMBERED = 10_000  # a script for every kind is asked about any name that a caller makes up
@@ -58,7 +58,7 @@ class Catalog(Struct, frozen=True, eq=False):
             if isinstance(entry, Broken):
                 broken.append(entry)
                 continue
-            seen = functions[entry.script.digest]
+            seen = functions[entry.script.content]
             if isinstance(seen, ScriptError):
                 operations = entry.operations or (None,)
                 broken += [Broken(entry.script.name, seen, entry.source, entry.kind, one) for one in operations]

@@ -164,23 +164,23 @@ def _united(replies: Iterable[Reply]) -> list[Dependency]:
 
 def load_functions(runner: Runner, found: Iterable[Found]) -> Functions:
     """Ask the sandbox what each script defines. A script that does not load is noted, not raised."""
-    functions: dict[str, frozenset[str] | ScriptError] = {}
+    functions: dict[tuple[str, str], frozenset[str] | ScriptError] = {}
     for entry in found:
-        if isinstance(entry, Candidate) and entry.script.digest not in functions:
+        if isinstance(entry, Candidate) and entry.script.content not in functions:
             try:
-                functions[entry.script.digest] = runner.functions(entry.script)
+                functions[entry.script.content] = runner.functions(entry.script)
             except ScriptError as error:
-                functions[entry.script.digest] = error
+                functions[entry.script.content] = error
     return functions
 
 
 async def load_functions_async(runner: AsyncRunner, found: Iterable[Found]) -> Functions:
     """The same for a server."""
-    functions: dict[str, frozenset[str] | ScriptError] = {}
+    functions: dict[tuple[str, str], frozenset[str] | ScriptError] = {}
     for entry in found:
-        if isinstance(entry, Candidate) and entry.script.digest not in functions:
+        if isinstance(entry, Candidate) and entry.script.content not in functions:
             try:
-                functions[entry.script.digest] = await runner.functions(entry.script)
+                functions[entry.script.content] = await runner.functions(entry.script)
             except ScriptError as error:
-                functions[entry.script.digest] = error
+                functions[entry.script.content] = error
     return functions

@@ -22,6 +22,11 @@ class Script(Struct, frozen=True):
     text: str
 
     @property
+    def content(self) -> tuple[str, str]:
+        """What remains when the name is left away: scripts that agree in it do the same."""
+        return (self.language, self.text)
+
+    @property
     def digest(self) -> str:
         """Identity by content: what compiled code is cached under and what quarantine forbids."""
         from hashlib import sha256  # only the parent needs it, and it would slow the start of every worker

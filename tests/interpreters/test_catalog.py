@@ -20,13 +20,13 @@ DEPENDENCIES = find_operation("GetDependencies")
 
 def functions_of(found: list[Found]) -> Functions:
     """What a sandbox would report, read off the text; a text with `broken` does not load."""
-    seen: dict[str, frozenset[str] | ScriptSyntaxError] = {}
+    seen: dict[tuple[str, str], frozenset[str] | ScriptSyntaxError] = {}
     for entry in found:
         if isinstance(entry, Candidate):
             script = entry.script
             names = frozenset(re.findall(r"^(?:function|def) (\w+)", script.text, re.MULTILINE))
             is_broken = "broken" in script.text
-            seen[script.digest] = ScriptSyntaxError("no", script=script.name, line=1) if is_broken else names
+            seen[script.content] = ScriptSyntaxError("no", script=script.name, line=1) if is_broken else names
     return seen
 
 
