@@ -10,7 +10,7 @@ def main() -> None:
     early.start()
     from interp.command import main as run
 
-    run()
+    early.end(run)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import gc
 import importlib
 import os
 import sys
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -83,7 +83,7 @@ def interp() -> None:
     """Tells a multi-cluster scheduler what a custom resource really needs."""
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run the command; the exit code is 0 when all is good, 1 for a finding, 2 for misuse."""
     try:
         sys.exit(interp.main(prog_name="interp", standalone_mode=False, color=_colour()) or GOOD)

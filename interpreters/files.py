@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
-import zlib
-from io import BytesIO
 from pathlib import Path
 
 from interpreters.core.documents import Document, load_documents
@@ -19,16 +16,23 @@ def read_bytes(path: str | Path) -> bytes:
     where = name_of(path)
     try:
         raw = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-        if raw[:2] != b"\x1f\x8b":
-            return raw
-        with gzip.GzipFile(fileobj=BytesIO(raw)) as packed:
-            unpacked = packed.read(LARGEST_FILE + 1)
     except IsADirectoryError:
         raise DocumentError(where, "a folder; expected a file") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise DocumentError(where, "not a complete gzip file") from None
     except OSError as error:
         raise DocumentError(where, error.strerror or "cannot be read") from None
+    return _unpacked(raw, where) if raw[:2] == b"\x1f\x8b" else raw
+
+
+def _unpacked(raw: bytes, where: str) -> bytes:
+    import gzip
+    import zlib
+    from io import BytesIO
+
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(raw)) as packed:
+            unpacked = packed.read(LARGEST_FILE + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise DocumentError(where, "not a complete gzip file") from None
     if len(unpacked) > LARGEST_FILE:
         raise DocumentError(where, f"unpacks to more than {LARGEST_FILE} bytes")
     return unpacked

@@ -6,7 +6,6 @@ single scalar, key or tag means is in `yaml_values`.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
@@ -87,6 +86,8 @@ def _json_stream(text: str) -> list[Any]:
 
     YAML's flow style starts alike, and the YAML reader's message has a line number.
     """
+    import json
+
     decoder, values, at = json.JSONDecoder(parse_constant=int), [], 0  # NaN is no number here: int("NaN") raises
     try:
         while start := _AFTER_BLANKS.match(text, at):
