@@ -11,12 +11,9 @@ from typing import Any
 from estimator.placement.checks import PolicyFinding, check_policy, is_policy
 from estimator.placement.policy import Cluster, read_cluster
 from interp.inputs import read_objects
-from interpreters.core.errors import InterpError
 from interpreters.core.findings import Finding
 from interpreters.files import read_bytes, read_documents
 from interpreters.lint import Remark
-
-_SUFFIXES = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +23,6 @@ class LintedPolicies:
     count: int
     remarks: list[Remark]
     notes: list[str]
-
-
-def holds_policies(path: Path) -> bool:
-    """Whether a file is about policies. One that cannot be read is not: whoever else reads it will say why."""
-    if path.suffix not in _SUFFIXES or not path.is_file():
-        return False
-    try:
-        return any(is_policy(document) for document in read_documents(path))
-    except InterpError:
-        return False
 
 
 def read_clusters(paths: Sequence[str]) -> list[Cluster] | None:

@@ -22,6 +22,8 @@ from interpreters.files import read_bytes
 
 LANGUAGE_OF_SUFFIX: Final = {".lua": "lua", ".star": "starlark"}
 LANGUAGES: Final = tuple(LANGUAGE_OF_SUFFIX.values())
+CUSTOMIZATIONS_FILE: Final = "customizations.yaml"
+CUSTOMIZATION: Final = "ResourceInterpreterCustomization"
 LARGEST_SCRIPT: Final = 1 << 20
 _PACKAGE: Final = Path(__file__).parent
 _DEEPEST: Final = 8
@@ -103,22 +105,25 @@ def scan(
     return found
 
 
-def scan_place(place: Path, origin: Origin, order: int = 0) -> list[Found]:
-    """A script file (for any kind), a folder of kinds, one kind's folder, or a customization file."""
+def scan_place(place: Path, origin: Origin, order: int = 0, *, among_others: bool = False) -> list[Found]:
+    """A script file (for any kind), a folder of kinds, one kind's folder, or a customization file.
+
+    `among_others`: the file may hold objects of other kinds too, which are passed over.
+    """
     if place.suffix in LANGUAGE_OF_SUFFIX:
         return [_script(place, None, Source(origin, order, str(place)))]
     if place.is_dir():
         return list(_folder(place, origin, order))
-    return _customizations([place], origin, order)
+    return _customizations([place], origin, order, among_others=among_others)
 
 
 def _folder(root: Path, origin: Origin, order: int) -> Iterator[Found]:
     source = Source(origin, order, str(root))
     customizations = []
-    for path in sorted(_files(root)):
+    for path in sorted(files_below(root)):
         if path.stem == "interpreter" and path.suffix in LANGUAGE_OF_SUFFIX:
             yield _script(path, _kind_of_folder(root, path.parent), source)
-        elif path.name == "customizations.yaml":
+        elif path.name == CUSTOMIZATIONS_FILE:
             customizations.append(path)
     yield from _customizations(customizations, origin, order)
 
@@ -131,7 +136,8 @@ def _kind_of_folder(root: Path, folder: Path) -> GroupVersionKind | None:
     return GroupVersionKind.from_folder("/".join(parts))
 
 
-def _files(root: Path) -> Iterator[Path]:
+def files_below(root: Path) -> Iterator[Path]:
+    """All files at or below a folder, hidden folders left out."""
     for folder, folders, names in os.walk(root, followlinks=True):
         here = Path(folder)
         if len(here.relative_to(root).parts) >= _DEEPEST:
@@ -179,7 +185,9 @@ def _bundled(path: Path, root: Path, language: str) -> Found:
     return Candidate(kind, script, source, folder=original if original.is_dir() else path.parent)
 
 
-def _customizations(paths: Sequence[Path], origin: Origin = Origin.CUSTOMIZATION, order: int = 0) -> list[Found]:
+def _customizations(
+    paths: Sequence[Path], origin: Origin = Origin.CUSTOMIZATION, order: int = 0, *, among_others: bool = False
+) -> list[Found]:
     """The rules of ResourceInterpreterCustomizations, in order of the customizations' names, as Karmada merges them."""
     source = Source(origin, order, ", ".join(map(str, paths)))
     documents: list[tuple[str, str, Document]] = []
@@ -187,7 +195,9 @@ def _customizations(paths: Sequence[Path], origin: Origin = Origin.CUSTOMIZATION
     for path in paths:
         try:
             documents += [
-                (_name(document), str(path), document) for document in load_documents(read_bytes(path), str(path))
+                (_name(document), str(path), document)
+                for document in load_documents(read_bytes(path), str(path))
+                if not among_others or document.get("kind") == CUSTOMIZATION
             ]
         except InterpError as error:
             broken.append(Broken(str(path), error, source))
@@ -207,8 +217,8 @@ def _name(document: Document) -> str:
 
 
 def _rules(document: Document, name: str, file: str, source: Source) -> Iterator[Candidate]:
-    if document.get("kind") != "ResourceInterpreterCustomization":
-        raise DocumentError(file, f"expected a ResourceInterpreterCustomization, got kind {document.get('kind')!r}")
+    if document.get("kind") != CUSTOMIZATION:
+        raise DocumentError(file, f"expected a {CUSTOMIZATION}, got kind {document.get('kind')!r}")
     spec = _mapping(document.get("spec"), f"{file}: spec")
     target = _mapping(spec.get("target"), f"{file}: spec.target")
     for field in ("apiVersion", "kind"):

@@ -28,19 +28,22 @@ def command(paths: tuple[Path, ...], bundled: bool, portable: bool, clusters: tu
     """Look for mistakes in the scripts at or below each PATH (here by default): syntax, misnamed functions, unknown
     globals, missing cases, replies that look wrong. One line each: `file:line:column: rule: message`.
 
-    A file with PropagationPolicies or ClusterPropagationPolicies is checked too: rules of placement, groups that no
-    cluster matches (with --clusters), kinds with several components whose estimate Karmada would ignore.
+    ResourceInterpreterCustomizations are checked like scripts. PropagationPolicies and ClusterPropagationPolicies are
+    checked too: rules of placement, groups that no cluster matches (with --clusters), kinds with several components
+    whose estimate Karmada would ignore. Both are found in any YAML or JSON file below a folder; other files there are
+    passed over.
     """
-    from interp.policies import holds_policies, lint_policies, read_clusters
+    from interp.policies import lint_policies, read_clusters
 
-    about_policies = [path for path in paths if holds_policies(path)]
-    policies = [lint_policies(path, read_clusters(clusters)) for path in about_policies]
     found: list[Found] = [entry for language in LANGUAGES for entry in scan_bundled(language) if bundled]
-    for path in [path for path in paths if path not in about_policies] if paths else () if bundled else (Path(),):
-        below = scan_place(path, Origin.FOLDER)
-        if not below:
-            raise click.UsageError(f"{path}: no script here.")
-        found += below
+    about_policies: list[Path] = []
+    for path in dict.fromkeys(paths) if paths else () if bundled else (Path(),):
+        scripts, files = _lintable(path)
+        if not scripts and not files:
+            raise click.UsageError(f"{path}: no script here, and no customization or policy.")
+        found += [entry for entry in scripts if entry not in found]
+        about_policies += [file for file in files if file not in about_policies]
+    policies = [lint_policies(path, read_clusters(clusters)) for path in about_policies]
     remarks: list[Remark] = [remark for linted in policies for remark in linted.remarks]
     with SandboxRunner(first=early.worker()) as runner:
         for entry in found:
@@ -60,6 +63,23 @@ def command(paths: tuple[Path, ...], bundled: bool, portable: bool, clusters: tu
         summary = ", ".join([*what, counted(len(remarks), "finding")])
         click.echo(click.style(summary, fg="red" if remarks else "green", bold=True), err=True)
     return 1 if remarks else 0
+
+
+def _lintable(path: Path) -> tuple[list[Found], list[Path]]:
+    """The scripts at or below a path, and the files with policies."""
+    from interp.manifests import Held, held_by, manifests_below
+
+    if not path.is_dir():
+        held = held_by(path)
+        is_about_policies = Held.POLICIES in held
+        scripts = scan_place(path, Origin.FOLDER, among_others=is_about_policies or Held.CUSTOMIZATIONS in held)
+        return scripts, [path] if is_about_policies else []
+    scripts, policies = scan_place(path, Origin.FOLDER), []
+    for file in manifests_below(path):
+        more, about_policies = _lintable(file)
+        scripts += more
+        policies += about_policies
+    return scripts, policies
 
 
 def _text(remarks: list[Remark]) -> Iterator[str]:
