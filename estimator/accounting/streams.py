@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from interpreters.core.documents import load_documents
+from interpreters.core.documents import load_documents, load_values
 from interpreters.core.errors import DocumentError
 
 Progress = Callable[[int], None]  # told how many bytes of the file were read since the last call
@@ -58,17 +58,23 @@ def files_in(paths: Iterable[str | Path]) -> list[str]:
     return found
 
 
-def stream_objects(path: str | Path, progress: Progress | None = None, chunk: int = CHUNK) -> Iterator[bytes]:
-    """The JSON text of every object in a file, lists taken apart. Raises `DocumentError`."""
+def stream_objects(
+    path: str | Path, progress: Progress | None = None, chunk: int = CHUNK, *, empty_lists: list[str] | None = None
+) -> Iterator[bytes]:
+    """The JSON text of every object in a file, lists taken apart. Raises `DocumentError`.
+
+    A list without items leaves its kind in `empty_lists`: an export of nothing is not the same as a wrong file.
+    """
+    empty = [] if empty_lists is None else empty_lists
     where = "standard input" if str(path) == "-" else str(path)
     try:
         with _open(path) as (file, position):
             read = _reader(file, position, progress)
             first = read(chunk)
             if first.lstrip()[:1] in (b"{", b"["):
-                yield from _Scanner(where, first, read, chunk).objects()
+                yield from _Scanner(where, first, read, chunk, empty).objects()
             elif first.strip():
-                yield from _yaml_objects(first, read, where)
+                yield from _yaml_objects(first, read, where, empty)
     except OSError as error:
         raise DocumentError(where, error.strerror or "cannot be read") from None
     except (EOFError, zlib.error):
@@ -110,14 +116,19 @@ def _reader(file: IO[bytes], position: Callable[[], int], progress: Progress | N
     return read
 
 
-def _yaml_objects(first: bytes, read: Callable[[int], bytes], where: str) -> Iterator[bytes]:
+def _yaml_objects(first: bytes, read: Callable[[int], bytes], where: str, empty: list[str]) -> Iterator[bytes]:
     parts = [first]
     while more := read(CHUNK):
         parts.append(more)
         if sum(map(len, parts)) > LARGEST_OBJECT:
             raise DocumentError(where, f"YAML of more than {LARGEST_OBJECT >> 20} MiB; dump it with `-o json` instead")
-    for document in load_documents(b"".join(parts), where):
+    text = b"".join(parts)
+    documents = load_documents(text, where)
+    for document in documents:
         yield msgspec.json.encode(document)
+    if not documents:
+        for value in load_values(text, where):
+            yield from _items_of(msgspec.json.encode(value), where, empty)
 
 
 class _State(Enum):
@@ -129,8 +140,10 @@ class _State(Enum):
 class _Scanner:
     """Walks root values; in a root too large for the buffer, walks its `items`. The buffer starts where a value may."""
 
-    def __init__(self, where: str, first: bytes, read: Callable[[int], bytes], chunk: int) -> None:
-        self.where, self.read, self.chunk = where, read, chunk
+    def __init__(
+        self, where: str, first: bytes, read: Callable[[int], bytes], chunk: int, empty_lists: list[str]
+    ) -> None:
+        self.where, self.read, self.chunk, self.empty_lists = where, read, chunk, empty_lists
         self.buffer = first.removeprefix(b"\xef\xbb\xbf")
         self.state = _State.ROOT
         self.in_object = False  # whether the items stand in an object, which then has a tail
@@ -147,7 +160,7 @@ class _Scanner:
                 if self.state is _State.ITEMS:
                     yield self.buffer[start:end]
                 elif self.state is _State.ROOT:
-                    yield from _items_of(self.buffer[start:end], self.where)
+                    yield from _items_of(self.buffer[start:end], self.where, self.empty_lists)
             if found.closed is not None:
                 self._close()
                 self.buffer = self.buffer[found.closed + 1 :]
@@ -166,7 +179,7 @@ class _Scanner:
                 if item.startswith(_KUBECTL_ITEM):
                     yield item + _KUBECTL_END
                 else:  # an empty object has no lines of its own
-                    yield from _items_of(b"[" + item + _KUBECTL_END + b"]", self.where)
+                    yield from _items_of(b"[" + item + _KUBECTL_END + b"]", self.where, [])
             more = self.read(self.chunk) if len(rest) < LARGEST_OBJECT and _KUBECTL_LIST_END not in rest else b""
             self.buffer = rest + more
             if not more:
@@ -261,16 +274,21 @@ class _ListObject(msgspec.Struct, rename="camel"):
     items: list[msgspec.Raw] | None = None
 
 
-def _items_of(value: bytes, where: str) -> Iterator[bytes]:
+def _items_of(value: bytes, where: str, empty_lists: list[str]) -> Iterator[bytes]:
     """A whole root value: itself, or its items when it is a list."""
     try:
         if value.startswith(b"["):
-            yield from (bytes(item) for item in msgspec.json.decode(value, type=list[msgspec.Raw]))
+            items = msgspec.json.decode(value, type=list[msgspec.Raw])
+            if not items:
+                empty_lists.append("List")
+            yield from (bytes(item) for item in items)
             return
         found = msgspec.json.decode(value, type=_ListObject) if b'"items"' in value else _ListObject()
         if found.items is None or not found.kind.endswith("List"):
             yield value
             return
+        if not found.items:
+            empty_lists.append(found.kind)
         kind = found.kind.removesuffix("List")
         for item in found.items:
             yield bytes(item) if not kind else _with_kind(item, kind, found.api_version)

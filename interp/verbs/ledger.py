@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -141,17 +142,11 @@ def _written(paths: Sequence[str], now: float) -> float:
 
 
 async def _files(paths: Sequence[str]) -> AsyncIterator[list[Binding]]:
-    from estimator.accounting.intake import only_bindings
-    from estimator.accounting.streams import files_in, stream_objects
+    from estimator.accounting.intake import stream_bindings
 
-    batch: list[bytes] = []
-    for file in files_in(paths):
-        for text in stream_objects(file):
-            batch.append(text)
-            if len(batch) == _BATCH:
-                yield only_bindings(batch)
-                batch = []
-    yield only_bindings(batch)
+    bindings = stream_bindings(paths)
+    while batch := list(islice(bindings, _BATCH)):
+        yield batch
 
 
 async def _live(kubeconfig: str, context: str) -> AsyncIterator[list[Binding]]:
