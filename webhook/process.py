@@ -21,8 +21,10 @@ from webhook.health import health_routes, inspection_routes
 from webhook.interpret import interpret_routes
 from webhook.listener import Listener, Route, unconfigured
 from webhook.logs import LOGGER
+from webhook.metrics import DIRECTORY_VARIABLE
 from webhook.service import Service
 from webhook.settings import Settings
+from webhook.shared_folder import joined_folder
 from webhook.tls import ReloadableTls
 from webhook.validate_policy import policy_routes
 from webhook.watching import Fingerprint, Watcher, fingerprint
@@ -211,7 +213,8 @@ def run(settings: Settings, ready: Callable[[Running], None] = lambda _: None, *
 def main() -> int:
     """Under the supervisor: settings come by standard input, whose end means that the supervisor is gone."""
     settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=Settings)
-    return run(settings, lambda running: print("ready", running.port, flush=True), parent=sys.stdin.fileno())
+    with joined_folder(os.environ[DIRECTORY_VARIABLE]):
+        return run(settings, lambda running: print("ready", running.port, flush=True), parent=sys.stdin.fileno())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import os
 import signal
 import socket
 import sys
-import tempfile
 from asyncio.subprocess import PIPE, Process
 from contextlib import ExitStack
 
@@ -19,6 +18,7 @@ import msgspec
 from webhook.logs import LOGGER
 from webhook.metrics import DIRECTORY_VARIABLE
 from webhook.settings import Settings
+from webhook.shared_folder import own_folder
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _HEALTHY_SECONDS = 10.0
@@ -28,7 +28,7 @@ _GRACE_SECONDS = 5.0
 def supervise(settings: Settings) -> int:
     """Run `settings.processes` servers until told to stop; the exit code."""
     with ExitStack() as stack:
-        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="interp-metrics-"))
+        directory = stack.enter_context(own_folder())
         # Bound but not listening: the port stays ours while processes come and go, and gets no connections itself.
         reserved = stack.enter_context(_reserve(settings.host, settings.port))
         settings = msgspec.structs.replace(settings, port=reserved.getsockname()[1])

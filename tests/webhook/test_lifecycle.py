@@ -252,12 +252,41 @@ def test_several_processes_share_port_and_metrics_and_a_dead_one_is_replaced(own
 
 
 def test_server_processes_end_when_their_supervisor_is_killed(own: Path) -> None:
-    server = Server(own, *flags(own, "--processes", "2", "--workers", "1"))
+    temporary = own / "tmp"
+    temporary.mkdir()
+    two = flags(own, "--processes", "2", "--workers", "1")
+    server = Server(own, *two, environment={"TMPDIR": str(temporary)})
     server.wait_for("listening", 2)
     left = children(server.process.pid)
+    assert len(list(temporary.iterdir())) == 1
     server.process.kill()
     server.process.wait()
     eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))
+    assert list(temporary.iterdir()) == [], "the last of them removes the folder of their metrics"
+
+
+def test_what_killed_processes_leave_behind_the_next_supervisor_removes(own: Path) -> None:
+    temporary = own / "tmp"
+    temporary.mkdir()
+    two = flags(own, "--processes", "2", "--workers", "1")
+    killed = Server(own, *two, environment={"TMPDIR": str(temporary)})
+    killed.wait_for("listening", 2)
+    left = children(killed.process.pid)
+    os.kill(killed.process.pid, signal.SIGSTOP)  # or it would start others in their place
+    for pid in [*left, killed.process.pid]:
+        os.kill(pid, signal.SIGKILL)
+    killed.process.wait()
+    eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))
+    abandoned = set(temporary.iterdir())
+    assert len(abandoned) == 1
+    with Server(own, *two, environment={"TMPDIR": str(temporary)}) as running:
+        running.wait_for("listening", 2)
+        kept = set(temporary.iterdir())
+        assert (len(kept), kept & abandoned) == (1, set())
+        with Server(own, *two, environment={"TMPDIR": str(temporary)}):
+            assert len(set(temporary.iterdir())) == 2
+            assert kept < set(temporary.iterdir()), "that of a running one is not touched"
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_server_that_cannot_start_says_why_and_exits(own: Path) -> None:
