@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from estimator.model import NO_LIMIT, NO_OPINION
+from estimator.model import NO_LIMIT, NO_OPINION, Code, Estimate
 
 
 def merge_estimates(clusters: Iterable[str], answers: Iterable[Mapping[str, int]], replicas: int) -> dict[str, int]:
@@ -19,3 +19,9 @@ def merge_estimates(clusters: Iterable[str], answers: Iterable[Mapping[str, int]
             if cluster in merged and count != NO_OPINION:
                 merged[cluster] = min(merged[cluster], count)
     return {cluster: replicas if count == NO_LIMIT else count for cluster, count in merged.items()}
+
+
+def tightest(estimates: Sequence[Estimate]) -> Estimate:
+    """Of several estimates for one cluster the one that counts: one that failed, or else the smallest."""
+    failed = [estimate for estimate in estimates if estimate.code is Code.ERROR]
+    return failed[0] if failed else min(estimates, key=lambda estimate: estimate.count)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from estimator.estimation import estimate_replicas, estimate_sets
 from estimator.explain import explain
 from estimator.general import general_replicas, general_sets
+from estimator.merge import tightest
 from estimator.method import WHOLE_SETS, Method
 from estimator.model import NO_LIMIT, NO_OPINION, Code, Estimate
 from estimator.plugins import default_plugins
@@ -77,15 +78,14 @@ def answer(workload: Workload, clusters: Sequence[KnownCluster], question: Quest
 def _in_cluster(workload: Workload, cluster: KnownCluster, question: Question) -> ClusterAnswer:
     unit = "replicas" if question.replicas else "sets"
     sources = list(_sources(workload, cluster, question))
-    failed = [source.estimate for source in sources if source.estimate.code is Code.ERROR]
-    if failed or not sources:
-        problem = "; ".join(failed[0].reasons) if failed else cluster.problem or "nothing is known of it"
+    smallest = tightest([source.estimate for source in sources]) if sources else None
+    if smallest is None or smallest.code is Code.ERROR:
+        problem = "; ".join(smallest.reasons) if smallest else cluster.problem or "nothing is known of it"
         return ClusterAnswer(cluster.name, unit, NO_OPINION, None, False, "", problem, cluster.staleness, sources)
-    tightest = min((source.estimate for source in sources), key=lambda estimate: estimate.count)
-    pods = tightest.count if tightest.unit == "replicas" else tightest.replicas
-    replicas = None if tightest.count == NO_LIMIT else pods
-    count = (NO_LIMIT if replicas is None else replicas) if question.replicas else tightest.count
-    fits, binding = tightest.fits, tightest.binding
+    pods = smallest.count if smallest.unit == "replicas" else smallest.replicas
+    replicas = None if smallest.count == NO_LIMIT else pods
+    count = (NO_LIMIT if replicas is None else replicas) if question.replicas else smallest.count
+    fits, binding = smallest.fits, smallest.binding
     return ClusterAnswer(cluster.name, unit, count, replicas, fits, binding, "", cluster.staleness, sources)
 
 

@@ -6,18 +6,21 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
-from estimator.estimation import estimate_sets
-from estimator.model import NO_LIMIT, NO_OPINION, Code, Estimate
+from estimator.estimation import estimate_replicas, estimate_sets
+from estimator.general import general_replicas, general_sets
+from estimator.merge import tightest
+from estimator.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Code, Estimate
 from estimator.service.clusters import find_clusters
 from estimator.service.precedence import Precedence
 from estimator.service.settings import Settings as EstimatorSettings
 from estimator.snapshot.cluster import Cluster, follow
 from estimator.state import ClusterState
 from interpreters.core.errors import RequestError
-from interpreters.core.requirements import Component, Wire
+from interpreters.core.requirements import Component, ReplicaRequirements, Wire
 
 _AT_ONCE = 4  # estimates under way in one process; they share its cores with everything else
 
@@ -28,6 +31,37 @@ class ClusterAnswer(Wire, frozen=True, omit_defaults=False):
     cluster: str
     estimate: Estimate
     staleness_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What every cluster is asked: by its nodes, and by its Karmada Cluster object where its files hold one."""
+
+    unit: str
+    by_nodes: Callable[[ClusterState], Estimate]
+    by_summary: Callable[[Mapping[str, Any]], Estimate]
+
+    def answer(self, state: ClusterState | None, summary: Mapping[str, Any] | None) -> Estimate | None:
+        """The smaller estimate; None when nothing is known of the cluster."""
+        found = [self.by_nodes(state)] if state is not None else []
+        found += [self.by_summary(summary)] if summary is not None else []
+        return tightest(found) if found else None
+
+
+def ask_for_sets(components: Sequence[Component], namespace: str, assumed: Sequence[AssumedWorkload] = ()) -> Question:
+    return Question(
+        "sets",
+        lambda state: estimate_sets(state, components, namespace, assumed=assumed),
+        lambda summary: general_sets(summary, components, assumed=assumed),
+    )
+
+
+def ask_for_replicas(requirements: ReplicaRequirements, assumed: Sequence[AssumedWorkload] = ()) -> Question:
+    return Question(
+        "replicas",
+        lambda state: estimate_replicas(state, requirements, assumed=assumed),
+        lambda summary: general_replicas(summary, requirements, assumed=assumed),
+    )
 
 
 @dataclass(slots=True)
@@ -45,23 +79,21 @@ class Clusters:
             raise RequestError(f"clusters: {unknown[0]!r:.80} is not known; known are {known}")
         return [self.known[name] for name in names or sorted(self.known)]
 
-    async def ask(self, cluster: Cluster, unit: str, question: Callable[[ClusterState], Estimate]) -> ClusterAnswer:
-        state = cluster.state()
-        if state is None:
-            why = cluster.problem or "the cluster is being read"
-            return ClusterAnswer(cluster.name, Estimate(unit, NO_OPINION, Code.NOOPERATION, [why]), None)
+    async def ask(self, cluster: Cluster, question: Question) -> ClusterAnswer:
+        state, summary = cluster.state(), cluster.summary()
         async with self._turn:
-            estimate = await asyncio.to_thread(question, state.still())
+            estimate = await asyncio.to_thread(question.answer, state.still() if state else None, summary)
+        if estimate is None:
+            why = cluster.problem or "the cluster is being read"
+            return ClusterAnswer(cluster.name, Estimate(question.unit, NO_OPINION, Code.NOOPERATION, [why]), None)
         if estimate.code is Code.ERROR:
             estimate = msgspec.structs.replace(estimate, count=NO_OPINION, replicas=None)
         return ClusterAnswer(cluster.name, estimate, round(cluster.staleness(), 3))
 
     async def fits(self, components: Sequence[Component], namespace: str) -> list[tuple[str, int, str]]:
         """For each cluster how many sets it takes, no opinion counting as no limit, and what stops the next."""
-        answers = [
-            await self.ask(cluster, "sets", lambda state: estimate_sets(state, components, namespace))
-            for cluster in self.select(())
-        ]
+        question = ask_for_sets(components, namespace)
+        answers = [await self.ask(cluster, question) for cluster in self.select(())]
         return [
             (
                 answer.cluster,
@@ -72,9 +104,11 @@ class Clusters:
         ]
 
     def some_may_fit(self, components: Sequence[Component], namespace: str) -> bool:
-        """Whether one set fits somewhere, a cluster without a picture being given the benefit of the doubt. Blocks."""
-        states = [cluster.state() for cluster in self.known.values()]
-        return any(state is None or estimate_sets(state.still(), components, namespace).fits for state in states)
+        """Whether one set fits somewhere; a cluster of which nothing is known has the benefit of the doubt. Blocks."""
+        question = ask_for_sets(components, namespace)
+        pictures = [(cluster.state(), cluster.summary()) for cluster in self.known.values()]
+        answers = (question.answer(state.still() if state else None, summary) for state, summary in pictures)
+        return any(estimate is None or estimate.fits for estimate in answers)
 
     async def unsynced(self) -> str | None:
         """For /readyz: which clusters have not been seen yet."""

@@ -6,7 +6,6 @@ one replica; one answer that holds `maxReplicas`, and `maxSets` where there are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -14,22 +13,21 @@ from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 from msgspec import Meta, Raw
 
-from estimator.estimation import estimate_replicas, estimate_sets
 from estimator.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Estimate
-from estimator.state import ClusterState
 from interpreters.core.errors import QuantityError, RequestError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.quantity import Quantity
+from interpreters.core.replies import tolerated
 from interpreters.core.requirements import Component, ComponentRequirements, ReplicaRequirements, Wire
 from webhook import openapi
-from webhook.clusters import ClusterAnswer, Clusters
+from webhook.clusters import ClusterAnswer, Clusters, Question, ask_for_replicas, ask_for_sets
 from webhook.endpoint import checked_names, received
 from webhook.listener import Route, json_response
 from webhook.service import Service
 from webhook.workloads import interpreted
 
 PATH = "/estimate"
-Question = Callable[[ClusterState], Estimate]
+_REQUIRING = ("components", "replicaRequirements", "assumedWorkloads")  # the fields with quantities in them
 
 
 class EstimateRequest(Wire, frozen=True, forbid_unknown_fields=True):
@@ -50,14 +48,14 @@ def estimate_routes(service: Service, clusters: Clusters) -> list[Route]:
         asked = _decoded(body)
         names = [*asked.clusters, *([asked.cluster] if asked.cluster else [])]
         selected = clusters.select(names)
-        unit, question = await _question(service, asked, deadline)
-        answers = [await clusters.ask(cluster, unit, question) for cluster in selected]
+        question = await _question(service, asked, deadline)
+        answers = [await clusters.ask(cluster, question) for cluster in selected]
         return json_response({"estimates": [_worded(one) for one in answers]})
 
     return [Route("POST", PATH, answer, DESCRIPTION)]
 
 
-async def _question(service: Service, asked: EstimateRequest, deadline: float) -> tuple[str, Question]:
+async def _question(service: Service, asked: EstimateRequest, deadline: float) -> Question:
     namespace, components, requirements = asked.namespace, asked.components, asked.replica_requirements
     if bytes(asked.workload):
         obj = msgspec.json.decode(asked.workload)
@@ -74,12 +72,12 @@ async def _question(service: Service, asked: EstimateRequest, deadline: float) -
         _check(workload.components, f"assumedWorkloads[{number}].components")
     if components is not None:
         _check(components, "components")
-        return "sets", lambda state: estimate_sets(state, components, namespace, assumed=asked.assumed_workloads)
+        return ask_for_sets(components, namespace, asked.assumed_workloads)
     wanted = requirements or ReplicaRequirements()
     _check_amounts(wanted, "replicaRequirements")
     if not wanted.namespace:
         wanted = msgspec.structs.replace(wanted, namespace=namespace)
-    return "replicas", lambda state: estimate_replicas(state, wanted, assumed=asked.assumed_workloads)
+    return ask_for_replicas(wanted, asked.assumed_workloads)
 
 
 def _check(components: list[Component], where: str) -> None:
@@ -116,13 +114,23 @@ def _worded(answer: ClusterAnswer) -> dict[str, Any]:
 
 def _decoded(body: bytes) -> EstimateRequest:
     try:
-        asked = msgspec.json.decode(body, type=EstimateRequest)
+        try:
+            asked = msgspec.json.decode(body, type=EstimateRequest)
+        except msgspec.ValidationError:  # perhaps only a null or a number for a quantity, which are fine
+            asked = msgspec.json.decode(_with_texts(body), type=EstimateRequest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RequestError(f"not a question for {PATH}: {error}") from None
     given = [bool(bytes(asked.workload)), asked.components is not None, asked.replica_requirements is not None]
     if sum(given) != 1:
         raise RequestError("expected exactly one of workload, components and replicaRequirements")
     return asked
+
+
+def _with_texts(body: bytes) -> bytes:
+    """The same question with every quantity as text; the workload, which a script will see, keeps its bytes."""
+    fields = msgspec.json.decode(body, type=dict[str, Raw])
+    texts = {name: tolerated(msgspec.json.decode(fields[name])) for name in _REQUIRING if name in fields}
+    return msgspec.json.encode({**fields, **texts})
 
 
 _ANSWER = {
@@ -147,7 +155,8 @@ _ANSWER = {
     },
 }
 DESCRIPTION = openapi.operation(
-    "How many replicas or sets of a workload fit each cluster. -1: no opinion, 2147483647: no limit.",
+    "How many replicas or sets of a workload fit each cluster. -1: no opinion, 2147483647: no limit. Quantities may be "
+    "numbers, too.",
     {"$ref": "#/components/schemas/EstimateRequest"},
     _ANSWER,
     _404="No script answers for the workload's kind.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -49,6 +49,9 @@ class Cluster(Protocol):
 
     def state(self) -> ClusterState | None:
         """The picture to estimate with; None while there is none that can be trusted."""
+
+    def summary(self) -> Mapping[str, Any] | None:
+        """Its Karmada Cluster object, if that is known: what the general estimate is made from."""
 
     async def unschedulable(self, workload: WorkloadReference, seconds: float) -> int | None:
         """How many pods of the workload have been waiting for a node longer than that; None as for `state`."""
@@ -111,6 +114,9 @@ class LiveCluster:
     def state(self) -> ClusterState | None:
         lost = self.problem and self.staleness() > self.lost_after
         return self.picture.state if self.synced and not lost else None
+
+    def summary(self) -> None:
+        """A member cluster's own API server has no Cluster objects."""
 
     async def unschedulable(self, workload: WorkloadReference, seconds: float) -> int | None:
         workload.path()  # an unsupported kind is refused even while the cluster is lost

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -202,6 +202,9 @@ class FileCluster:
 
     def state(self) -> ClusterState | None:
         return self.told.state if self.told else None
+
+    def summary(self) -> Mapping[str, Any] | None:
+        return self.told.summary if self.told else None
 
     async def unschedulable(self, workload: WorkloadReference, seconds: float) -> int | None:
         owned = owned_by_name(workload)

@@ -122,18 +122,18 @@ def _decoded(decoder: msgspec.json.Decoder[Any], raw: bytes, root: str, answer: 
         pass  # perhaps only a null or a number for a quantity, which are fine
     value = msgspec.json.decode(raw)
     try:
-        return msgspec.convert(_tolerated(value), decoder.type)
+        return msgspec.convert(tolerated(value), decoder.type)
     except msgspec.ValidationError as error:
         raise explain(answer, root, value, str(error)) from None
 
 
-def _tolerated(value: Any) -> Any:
+def tolerated(value: Any) -> Any:
     """Null is the same as absent, and a quantity may be a number."""
     if isinstance(value, list):
-        return [_tolerated(item) for item in value]
+        return [tolerated(item) for item in value]
     if not isinstance(value, dict):
         return value
-    plain = {key: _tolerated(item) for key, item in value.items() if item is not None}
+    plain = {key: tolerated(item) for key, item in value.items() if item is not None}
     amounts = plain.get("resourceRequest")
     if isinstance(amounts, dict):
         plain["resourceRequest"] = {

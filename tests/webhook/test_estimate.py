@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 import yaml
 from referencing import Registry, Resource
@@ -14,13 +15,27 @@ from referencing.jsonschema import DRAFT202012
 
 from estimator.model import Code, Estimate
 from estimator.snapshot.files import FileCluster
+from interpreters.core.requirements import Component, ReplicaRequirements
 from tests.webhook.server import SCRIPTS, Client, Server, request
-from webhook.clusters import Clusters
+from webhook.clusters import Clusters, Question, ask_for_replicas, ask_for_sets
 
 
 def node(name: str, cpu: str) -> dict[str, Any]:
     allocatable = {"cpu": cpu, "memory": "16Gi", "pods": "110"}
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": allocatable}}
+
+
+def karmada_cluster(cpu: str, grades: dict[str, int]) -> dict[str, Any]:
+    """A Cluster object with `cpu` free in all, on so many nodes with at least so many CPUs each."""
+    models = [{"grade": i, "ranges": [{"name": "cpu", "min": least, "max": "999"}]} for i, least in enumerate(grades)]
+    summary = {
+        "allocatable": {"cpu": cpu, "pods": 100},
+        "allocatableModelings": [{"grade": i, "count": count} for i, count in enumerate(grades.values())],
+    }
+    return {
+        "apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "m"},
+        "spec": {"resourceModels": models}, "status": {"resourceSummary": summary},
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +52,7 @@ def estimating(certs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         client.close()
 
 
-def requiring(cpu: str) -> dict[str, Any]:
+def requiring(cpu: Any) -> dict[str, Any]:
     return {"resourceRequest": {"cpu": cpu}}
 
 
@@ -54,6 +69,24 @@ QUESTIONS = [  # question,                                     numbers by cluste
     ({"replicaRequirements": requiring("2")}, {"big": (None, 8), "small": (None, 0)}),
     ({"components": [{"name": "none", "replicas": 0}]}, {"big": (2147483647,) * 2, "small": (2147483647,) * 2}),
     ({"components": SET, "clusters": ["big"], "assumedWorkloads": [{"components": SET}] * 3}, {"big": (5, 15)}),
+]
+
+
+def asking(cpu: Any, half: Any) -> list[dict[str, Any]]:
+    return [{"name": "a", "replicas": 1, "replicaRequirements": requiring(cpu)},
+            {"name": "b", "replicas": 2, "replicaRequirements": requiring(half)}]  # fmt: skip
+
+
+QUESTIONS += [  # quantities as Kubernetes reads them: text or numbers, null as nothing
+    ({"components": asking(1, 0.5), "cluster": "big"}, {"big": (8, 24)}),
+    ({"components": asking(1.0, 5e-1), "cluster": "big"}, {"big": (8, 24)}),
+    ({"components": asking(1, None), "cluster": "big"}, {"big": (16, 48)}),
+    ({"replicaRequirements": requiring(2), "cluster": "big"}, {"big": (None, 8)}),
+    (
+        {"components": SET, "clusters": ["big"], "assumedWorkloads": [{"components": asking(1, 0.5)}] * 3},
+        {"big": (5, 15)},
+    ),
+    ({"workload": WORKLOAD, "cluster": "big", "assumedWorkloads": [{"components": asking(8, 0)}]}, {"big": (4, 12)}),
 ]
 
 
@@ -87,6 +120,13 @@ MISTAKES = [  # question, status, part of the message
         "assumedWorkloads[0].components[0].replicas",
     ),
     ({"replicaRequirements": requiring("one")}, 400, '"one" is not a quantity'),
+    ({"replicaRequirements": requiring(True)}, 400, "Expected `str`, got `bool`"),
+    ({"replicaRequirements": requiring([1])}, 400, "Expected `str`, got `array`"),
+    (
+        {"components": [{"name": "a", "replicas": "1", "replicaRequirements": requiring(1)}]},
+        400,
+        "components[0].replicas",
+    ),
     ({"components": SET, "color": "red"}, 400, "color"),
     ({"workload": {"apiVersion": "v1", "kind": "Nothing"}}, 404, "no script knows the kind v1 Nothing"),
     ({"workload": {"kind": "Nothing"}}, 400, "apiVersion"),
@@ -125,5 +165,31 @@ async def test_a_plugin_that_fails_means_no_opinion_in_sets_and_in_replicas(tmp_
     cluster = FileCluster("lab", [tmp_path])
     await cluster.look()
     failed = Estimate("sets", 0, Code.ERROR, ["Ours: failed"], replicas=0)
-    answer = await Clusters({"lab": cluster}).ask(cluster, "sets", lambda state: failed)
+    answer = await Clusters({"lab": cluster}).ask(cluster, Question("sets", lambda state: failed, lambda _: failed))
     assert (answer.estimate.count, answer.estimate.replicas) == (-1, None)
+
+
+@pytest.mark.parametrize(
+    ("objects", "sets", "replicas", "method"),
+    [
+        ([karmada_cluster("8", {"3": 1})], 1, 2, "general"),
+        ([karmada_cluster("1", {})], 0, 0, "general"),
+        ([karmada_cluster("8", {"3": 1}), node("a", "16")], 1, 2, "general"),
+        ([karmada_cluster("64", {"32": 2}), node("a", "4")], 2, 3, "whole-sets"),
+    ],
+    ids=["models", "summary", "models are tighter than nodes", "nodes are tighter than models"],
+)
+async def test_a_karmada_cluster_object_in_the_files_counts_as_for_interp_estimate(
+    objects: list[dict[str, Any]], sets: int, replicas: int, method: str, tmp_path: Path
+) -> None:
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(objects))
+    cluster = FileCluster("lab", [tmp_path])
+    await cluster.look()
+    clusters = Clusters({"lab": cluster})
+    components = msgspec.convert(SET, list[Component])
+    answer = await clusters.ask(cluster, ask_for_sets(components, "default"))
+    assert (answer.estimate.count, answer.estimate.method) == (sets, method)
+    asked = ReplicaRequirements(resource_request={"cpu": "1200m"})
+    assert (await clusters.ask(cluster, ask_for_replicas(asked))).estimate.count == replicas
+    assert await clusters.fits(components, "default") == [("lab", sets, "; ".join(answer.estimate.reasons))]
+    assert clusters.some_may_fit(components, "default") is (sets > 0)
