@@ -14,6 +14,7 @@ from interpreters.core.errors import InternalError
 from interpreters.sandbox import process
 from interpreters.sandbox.calls import STARTING, Conversation, Recycling, stillborn
 from interpreters.sandbox.messages import ProtocolError, Reply, decode_reply
+from interpreters.sandbox.tray import Tray
 
 CHUNK = 256 * 1024
 SLOWEST_RETRY = 5.0
@@ -22,17 +23,21 @@ LONGEST_INQUIRY = 0.1
 
 
 class Seat:
-    """One worker in the crew. `busy` belongs to the pool; `retiring` means it works on until its successor is ready."""
+    """One worker in the crew; `retiring` means it works on until its successor is ready.
 
-    __slots__ = ("busy", "conversation", "process", "retiring", "socket", "timer", "unsent")
+    `timer` kills a worker that takes too long to start or to answer; `watch` looks after what lies on its tray.
+    """
+
+    __slots__ = ("conversation", "process", "retiring", "socket", "timer", "tray", "unsent", "watch")
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self.process = conversation.process
         self.socket = conversation.process.socket
-        self.busy: object | None = None
+        self.tray = Tray()
         self.retiring = False
         self.timer: asyncio.TimerHandle | None = None
+        self.watch: asyncio.TimerHandle | None = None
         self.unsent: memoryview | None = None
 
     def stop_timer(self) -> None:
@@ -156,15 +161,15 @@ class Crew:
         buffer = seat.conversation.buffer
         try:
             payload = buffer.feed(self._chunk[:size])
-            if payload is None:
-                return
-            reply = decode_reply(payload)
-            if buffer.pending:
-                raise ProtocolError("more than one reply")  # noqa: TRY301 - one way out for every lie
-            if seat.conversation.ready:
-                self._listener.on_reply(seat, reply)
-            else:
-                self._welcome(seat, reply)
+            while payload is not None and seat in self.seats:
+                reply = decode_reply(payload)
+                if buffer.pending and len(seat.tray) < 2:
+                    raise ProtocolError("more than one reply")  # noqa: TRY301 - one way out for every lie
+                if seat.conversation.ready:
+                    self._listener.on_reply(seat, reply)
+                else:
+                    self._welcome(seat, reply)
+                payload = buffer.take()
         except ProtocolError as error:
             self.remove(seat)
             self._listener.on_lie(seat, error)
@@ -209,6 +214,8 @@ class Crew:
     def _take_away(self, seat: Seat) -> None:
         self.seats.discard(seat)
         seat.stop_timer()
+        if seat.watch is not None:
+            seat.watch.cancel()
         seat.unsent = None
         self._loop.remove_reader(seat.socket)
         self._loop.remove_writer(seat.socket)

@@ -24,6 +24,7 @@ from interpreters.core.errors import (
 )
 
 HEADER = 4
+LARGEST_FRAME = 2 ** (8 * HEADER) - 1
 MESSAGE_ROOM = 128 * 1024
 """What a reply may need beyond its values and its printed text: field names, an error's words, its frames."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from math import inf
 from types import TracebackType
 from typing import Self, cast
 
@@ -27,32 +28,13 @@ from interpreters.sandbox.calls import (
 from interpreters.sandbox.crew import Crew, Seat
 from interpreters.sandbox.messages import ProtocolError, Reply
 from interpreters.sandbox.process import MEMORY, OUTSIDE
-from interpreters.sandbox.standing import Standings, digest_of
+from interpreters.sandbox.standing import Standings
 from interpreters.sandbox.stats import Counters, SandboxStats
+from interpreters.sandbox.tray import SLACK, SMALL, STALLED, Job
 from interpreters.sandbox.waiting import FairQueue, Turnstile
 
 ABANDONED = 0.05
 """Seconds a worker may go on with a call nobody waits for any more: most are done before a new worker would be up."""
-
-
-class _Job:
-    """A call that somebody awaits."""
-
-    __slots__ = ("digest", "doubtful", "future", "retried", "seat", "seconds", "task", "timer")
-
-    def __init__(self, task: Task, future: asyncio.Future[Outcome | frozenset[str]]) -> None:
-        self.task = task
-        self.digest = digest_of(task.script)
-        self.future = future
-        self.doubtful = False
-        self.retried = False
-        self.seconds = 0.0
-        self.seat: Seat | None = None
-        self.timer: asyncio.TimerHandle | None = None
-
-    def fail(self, error: InterpError) -> None:
-        if not self.future.done():
-            self.future.set_exception(error)
 
 
 class SandboxPool:
@@ -75,7 +57,7 @@ class SandboxPool:
         self._engines = engines
         self._recycling = recycling or Recycling()
         self._turnstile = Turnstile(size, self.standings)
-        self._queue: FairQueue[_Job] = FairQueue()
+        self._queue: FairQueue[Job] = FairQueue()
         self._idle: list[Seat] = []
         self._counters = Counters()
         self._hardening: dict[str, str] = {}
@@ -98,8 +80,7 @@ class SandboxPool:
         crew, self._crew = self._crew, None
         if crew is None:
             return
-        running = [cast(_Job, seat.busy) for seat in crew.seats if seat.busy]
-        for job in [*self._queue, *running]:
+        for job in [*self._queue, *(job for seat in crew.seats for job in seat.tray)]:
             self._queue.leave(job)
             job.fail(BusyError("the sandbox is closing"))
         self._idle.clear()
@@ -144,14 +125,15 @@ class SandboxPool:
         """A snapshot for metrics."""
         seats = self._crew.seats if self._crew else set()
         ready = sum(seat.conversation.ready for seat in seats)
-        busy = sum(seat.busy is not None for seat in seats)
+        busy = sum(len(seat.tray) > 0 for seat in seats)
+        laid = sum(len(seat.tray) for seat in seats) - busy
         return self._counters.snapshot(
             self.standings,
             size=self.size,
             ready=ready,
             starting=len(seats) - ready,
             busy=busy,
-            waiting=len(self._queue),
+            waiting=len(self._queue) + laid,
         )
 
     async def _submit(self, task: Task) -> Outcome | frozenset[str]:
@@ -159,10 +141,11 @@ class SandboxPool:
             raise BusyError("the sandbox is closed")
         check_input(task)
         self.standings.check(task.script, task.function)
-        job = _Job(task, self._loop.create_future())
+        job = Job(task, self._loop.create_future())
         self._counters.calls += 1
-        if self._idle and not self._queue and self._turnstile.admits(job.digest, self._loop.time()):
-            self._begin(self._idle.pop(), job)
+        now = self._loop.time()
+        if not self._queue and self._turnstile.admits(job.digest, now) and (seat := self._seat_for(job, now)):
+            self._hand(seat, job, now)
         else:
             self._wait(job)
         try:
@@ -171,7 +154,7 @@ class SandboxPool:
             self._abandon(job)
             raise
 
-    def _wait(self, job: _Job) -> None:
+    def _wait(self, job: Job) -> None:
         if len(self._queue) >= self.max_waiting:
             raise BusyError(f"{self.max_waiting} calls are waiting for a worker already")
         trusted = self.standings.proven(job.digest) and not self.standings.suspect(job.digest, self._loop.time())
@@ -180,29 +163,53 @@ class SandboxPool:
         self._enqueue(job)
         self._serve()
 
-    def _enqueue(self, job: _Job, *, first: bool = False) -> None:
+    def _enqueue(self, job: Job, *, first: bool = False) -> None:
         if job.task.deadline is not None:
             job.timer = self._loop.call_at(job.task.deadline, self._waited_too_long, job)
         self._queue.join(job, first=first)
 
-    def _waited_too_long(self, job: _Job) -> None:
+    def _waited_too_long(self, job: Job) -> None:
         self._queue.leave(job)
         job.fail(too_late())
 
     def _serve(self) -> None:
-        """Give idle workers to those whose turn it is."""
-        while self._idle and (job := self._queue.next(self._turnstile, self._loop.time())):
+        """Find workers for those whose turn it is."""
+        now = self._loop.time()
+        while (job := self._queue.first(self._turnstile, now)) and (seat := self._seat_for(job, now)):
+            self._queue.take(job)
             if job.timer:
                 job.timer.cancel()
             try:
                 self.standings.check(job.task.script, job.task.function)
             except InterpError as error:
                 job.fail(error)
+                self._not_taken(seat)
             else:
-                self._begin(self._idle.pop(), job)
+                self._hand(seat, job, now)
 
-    def _begin(self, seat: Seat, job: _Job) -> None:
-        now = self._loop.time()
+    def _seat_for(self, job: Job, now: float) -> Seat | None:
+        """A worker with nothing to do; else the least loaded of those that the call may lie ready with.
+
+        Who may not lie ready stays first in the queue and nothing is laid past it, so its worker is soon free.
+        """
+        job.brisk = self._is_brisk(job, now)
+        if self._idle:
+            return self._idle.pop()
+        if not job.brisk or self._crew is None:
+            return None
+        having_room = [
+            seat for seat in self._crew.seats
+            if seat.tray.has_room(now) and not seat.retiring and seat.unsent is None
+        ]  # fmt: skip
+        return min(having_room, key=lambda seat: len(seat.tray), default=None)
+
+    def _is_brisk(self, job: Job, now: float) -> bool:
+        task = job.task
+        unhurried = task.deadline is None or task.deadline - now > task.limits.seconds + SLACK
+        usual = task.limits == self.limits and sum(map(len, task.arguments)) <= SMALL
+        return unhurried and usual and self.standings.brisk(job.digest, now)
+
+    def _hand(self, seat: Seat, job: Job, now: float) -> None:
         job.seconds = job.task.seconds(now)
         try:
             if job.seconds <= 0:
@@ -210,25 +217,57 @@ class SandboxPool:
             frame = seat.conversation.call(job.task, job.seconds)
         except InterpError as error:
             job.fail(error)
-            self._idle.append(seat)
+            self._not_taken(seat)
             return
-        self._turnstile.enter(job, now)
-        seat.busy, job.seat = job, seat
-        seat.timer = self._loop.call_at(now + patience(job.seconds), self._expire, seat, job)
+        seat.tray.put(job)
+        if len(seat.tray) == 1:
+            self._begin(seat, job, now)
+        elif seat.watch is None and self.size > 1:
+            seat.watch = self._loop.call_at(seat.tray.began + STALLED, self._look_after, seat)
         if self._crew is not None:
             self._crew.send(seat, memoryview(frame))
 
-    def _abandon(self, job: _Job) -> None:
+    def _not_taken(self, seat: Seat) -> None:
+        if not seat.tray:
+            self._idle.append(seat)
+
+    def _begin(self, seat: Seat, job: Job, now: float) -> None:
+        """The first on the tray is what the worker runs from now on."""
+        self._turnstile.enter(job, now)
+        seat.tray.began = now
+        bad_and_alone = job.future.done() and self.standings.suspect(job.digest, now)
+        seconds = ABANDONED if bad_and_alone else patience(job.seconds)
+        seat.timer = self._loop.call_at(now + seconds, self._expire, seat)
+
+    def _look_after(self, seat: Seat) -> None:
+        """What lies ready behind a call that takes long is run elsewhere."""
+        seat.watch = None
+        if len(seat.tray) < 2:
+            return
+        due = seat.tray.began + STALLED
+        if self._loop.time() < due:
+            seat.watch = self._loop.call_at(due, self._look_after, seat)
+            return
+        self._take_back(seat)
+        self._serve()
+
+    def _take_back(self, seat: Seat) -> None:
+        for job in reversed(seat.tray.take_back()):
+            if not job.future.done():
+                self._enqueue(job, first=True)
+
+    def _abandon(self, job: Job) -> None:
         self._queue.leave(job)
         if job.timer:
             job.timer.cancel()
-        seat = job.seat
-        if seat is not None and seat.timer is not None and seat.timer.when() > self._loop.time() + ABANDONED:
-            seat.stop_timer()
-            seat.timer = self._loop.call_later(ABANDONED, self._expire, seat, job)
+        for seat in self._crew.seats if self._crew else ():
+            if seat.tray.running is job and seat.timer and seat.timer.when() > self._loop.time() + ABANDONED:
+                seat.stop_timer()
+                seat.timer = self._loop.call_later(ABANDONED, self._expire, seat)
 
-    def _expire(self, seat: Seat, job: _Job) -> None:
-        self._leave(seat, job)
+    def _expire(self, seat: Seat) -> None:
+        self._take_back(seat)
+        job = self._finish(seat)
         if self._crew is not None:
             self._crew.remove(seat)
             self._crew.replenish()
@@ -241,10 +280,12 @@ class SandboxPool:
             job.fail(overdue(job.task, job.seconds))
         self._serve()
 
-    def _leave(self, seat: Seat, job: _Job) -> None:
+    def _finish(self, seat: Seat) -> Job:
+        """The running call is over, one way or another."""
+        job = seat.tray.finish()
         self._turnstile.leave(job)
         seat.stop_timer()
-        seat.busy = job.seat = None
+        return job
 
     def on_ready(self, seat: Seat) -> None:
         self._hardening = seat.conversation.hardening
@@ -256,11 +297,13 @@ class SandboxPool:
             self._rest(old)
 
     def on_reply(self, seat: Seat, reply: Reply) -> None:
-        job = cast("_Job | None", seat.busy)
+        job = seat.tray.running
         if job is None:
             raise ProtocolError("a reply to nothing")
         result, spent = settle(job.task, reply)
-        self._leave(seat, job)
+        if spoils(result):
+            self._take_back(seat)
+        self._finish(seat)
         if isinstance(result, InterpError):
             job.fail(result)
         elif not job.future.done():
@@ -268,7 +311,7 @@ class SandboxPool:
         if spoils(result) or (ran_out_of_time(result) and job.task.unhurried(job.seconds)):
             self.standings.strike(job.digest, self._loop.time())
         else:
-            self.standings.prove(job.digest)
+            self.standings.prove(job.digest, result.seconds if isinstance(result, Outcome) else inf)
         if spoils(result) and self._crew is not None:
             self._counters.kills[MEMORY] += 1
             self._crew.remove(seat)
@@ -278,7 +321,12 @@ class SandboxPool:
         if spent and not seat.retiring and self._crew is not None:
             seat.retiring = True
             self._crew.replenish()
-        self._rest(seat)
+        if (following := seat.tray.running) is not None:
+            self._begin(seat, following, self._loop.time())
+            if self._queue:
+                self._serve()
+        else:
+            self._rest(seat)
 
     def _rest(self, seat: Seat) -> None:
         """A worker has nothing to do: it retires if its successor is there, else it serves whoever waits."""
@@ -293,12 +341,17 @@ class SandboxPool:
             self._serve()
 
     def on_hang_up(self, seat: Seat) -> None:
+        self._vacate(seat)
+        self._serve()
+
+    def _vacate(self, seat: Seat) -> None:
         if seat in self._idle:
             self._idle.remove(seat)
+        self._take_back(seat)
 
     def on_lie(self, seat: Seat, error: ProtocolError) -> None:
         self._counters.kills["protocol"] += 1
-        self.on_hang_up(seat)
+        self._vacate(seat)
         job = self._bereave(seat)
         if job is not None:
             self.standings.lose(job.task.script, "protocol", self._loop.time())
@@ -312,13 +365,10 @@ class SandboxPool:
             self._judge(job, cause)
         self._serve()
 
-    def _bereave(self, seat: Seat) -> _Job | None:
-        job = cast("_Job | None", seat.busy)
-        if job is not None:
-            self._leave(seat, job)
-        return job
+    def _bereave(self, seat: Seat) -> Job | None:
+        return self._finish(seat) if seat.tray else None
 
-    def _judge(self, job: _Job, cause: str) -> None:
+    def _judge(self, job: Job, cause: str) -> None:
         """A call changes nothing outside, so one that an outsider killed is simply run again, once."""
         if cause == OUTSIDE and not job.retried and self._crew is not None:
             job.retried = True

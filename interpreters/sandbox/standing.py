@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from functools import lru_cache
+from math import inf
 from typing import TypeVar
 
 from msgspec import Struct
@@ -15,6 +16,9 @@ from interpreters.core.engine import Script
 from interpreters.core.errors import QuarantinedError
 
 V = TypeVar("V")
+
+BRISK = 0.002
+"""Seconds within which a script answers that need not be waited for."""
 
 REMEMBERED = 10_000
 """Digests kept in each book; the oldest is forgotten first."""
@@ -47,19 +51,25 @@ class Standings:
         self.quarantined: OrderedDict[str, Sentence] = OrderedDict()
         self._lost: OrderedDict[str, list[tuple[float, str]]] = OrderedDict()
         self._suspect_until: OrderedDict[str, float] = OrderedDict()
-        self._proven: OrderedDict[str, None] = OrderedDict()
+        self._proven: OrderedDict[str, float] = OrderedDict()
 
     def check(self, script: Script, function: str) -> None:
         if self.quarantined and (sentence := self.quarantined.get(digest_of(script))):
             raise QuarantinedError(str(sentence), script=script.name, function=function or None)
 
-    def prove(self, digest: str) -> None:
-        """It answered in time."""
-        if digest not in self._proven:
-            _remember(self._proven, digest, None)
+    def prove(self, digest: str, seconds: float = inf) -> None:
+        """It answered in time, after so many seconds as far as is known."""
+        if digest in self._proven:
+            self._proven[digest] = seconds
+        else:
+            _remember(self._proven, digest, seconds)
 
     def proven(self, digest: str) -> bool:
         return digest in self._proven
+
+    def brisk(self, digest: str, now: float) -> bool:
+        """It answered at once the last time, and has done no harm of late."""
+        return self._proven.get(digest, inf) <= BRISK and not self.suspect(digest, now)
 
     def suspect(self, digest: str, now: float) -> bool:
         """It used up its time, or lost a worker, not long ago."""

@@ -78,15 +78,19 @@ class FairQueue(Generic[W]):
             if not line:
                 del self._lines[waiter.digest]
 
-    def next(self, turnstile: Turnstile, now: float) -> W | None:
-        """The first waiter of the first script whose turn it is and whom the turnstile admits."""
+    def first(self, turnstile: Turnstile, now: float) -> W | None:
+        """Whose turn it is: the first waiter of the first script that the turnstile admits."""
         for digest, line in self._lines.items():
             if turnstile.admits(digest, now):
-                waiter = line.popleft()
-                self._length -= 1
-                if line:
-                    self._lines.move_to_end(digest)
-                else:
-                    del self._lines[digest]
-                return waiter
+                return line[0]
         return None
+
+    def take(self, waiter: W) -> None:
+        """The first of its script has its turn; the script's next one comes after those of the others."""
+        line = self._lines[waiter.digest]
+        line.popleft()
+        self._length -= 1
+        if line:
+            self._lines.move_to_end(waiter.digest)
+        else:
+            del self._lines[waiter.digest]

@@ -20,10 +20,11 @@ from interpreters.core.engine import Engine, Limits, Script
 from interpreters.core.errors import LimitError, ScriptError
 from interpreters.sandbox import confinement
 from interpreters.sandbox.messages import (
-    HEADER,
+    LARGEST_FRAME,
     Answer,
     Call,
     Failure,
+    FrameBuffer,
     Load,
     Names,
     Ready,
@@ -117,21 +118,19 @@ def _internal(message: str, spent: bool) -> Failure:
     return Failure("internal", shortened(message), "", None, None, [], "", "", spent)
 
 
-def _read(size: int) -> bytes | bytearray:
-    chunk = os.read(SOCKET, min(size, _CHUNK))
-    if len(chunk) == size:
-        return chunk
-    whole = bytearray(chunk)
-    while len(whole) < size:
-        if not chunk:
-            os._exit(0)  # the parent closed its end: nobody waits for an answer
-        chunk = os.read(SOCKET, min(size - len(whole), _CHUNK))
-        whole += chunk
-    return whole
+class Inbox:
+    """The parent's frames in the order they came; several may have come at once."""
 
+    def __init__(self) -> None:
+        self._frames = FrameBuffer(limit=LARGEST_FRAME)
 
-def receive() -> Load | Call:
-    return decode_request(_read(int.from_bytes(_read(HEADER), "big")))
+    def receive(self) -> Load | Call:
+        while (payload := self._frames.take()) is None:
+            chunk = os.read(SOCKET, _CHUNK)
+            if not chunk:
+                os._exit(0)  # the parent closed its end: nobody waits for an answer
+            self._frames.pending += chunk
+        return decode_request(payload)
 
 
 def send(reply: Reply) -> None:
@@ -147,28 +146,31 @@ def send(reply: Reply) -> None:
 def main(parent: int, preload: list[str]) -> NoReturn:
     """Confine, load, seal, then serve until the parent hangs up or kills."""
     report = confinement.confine(parent)
+    with contextlib.suppress(OSError, AttributeError):  # who hands out the calls goes first when both could run
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     for module in preload:
         importlib.import_module(module)
     resident = None
     with contextlib.suppress(OSError):  # no /proc here: then only the number of calls ends a worker's life
         resident = os.open("/proc/self/statm", os.O_RDONLY)
-    load = receive()
+    inbox = Inbox()
+    load = inbox.receive()
     if not isinstance(load, Load):
         sys.exit("the first frame must say what to load")
     worker = Worker(load, resident)
     gc.collect()
     gc.freeze()
     send(Ready(worker.missing, report | confinement.seal(load.limits)))
-    _thread.start_new_thread(_serve, (worker,))
+    _thread.start_new_thread(_serve, (worker, inbox))
     while True:
         _for_ever.acquire()
 
 
-def _serve(worker: Worker) -> NoReturn:
+def _serve(worker: Worker, inbox: Inbox) -> NoReturn:
     """Not in the main thread: there, entering Go makes the C library read a file under /proc, which is refused."""
     try:
         while True:
-            call = receive()
+            call = inbox.receive()
             if isinstance(call, Call):
                 send(worker.answer(call))
     finally:

@@ -196,6 +196,9 @@ class ProbeEngine:
         if function == "nap":
             time.sleep(float(arguments[0]))
             return Outcome((b"null",))
+        if function == "NapThen":
+            time.sleep(float(arguments[0]))
+            return Outcome((b"null",), printed=ACTS[json.loads(arguments[1])]())
         if function == "big":
             return Outcome((b"1" * int(arguments[0]),))
         return Outcome((b"null",), printed=ACTS[function]())

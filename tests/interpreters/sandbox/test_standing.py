@@ -102,7 +102,8 @@ def test_the_queue_serves_everyone_once_in_order_within_a_script_and_scripts_in_
     for waiter in waiters:
         queue.join(waiter)
     served: list[Waiter] = []
-    while (waiter := queue.next(turnstile, now=0)) is not None:
+    while (waiter := queue.first(turnstile, now=0)) is not None:
+        queue.take(waiter)
         served.append(waiter)
     assert len(queue) == 0
     for name in "abc":
