@@ -1,5 +1,6 @@
-"""The test tables of scripts: our `cases.yaml` and Karmada's `testdata/*-test.yaml`, read into one noun and run.
+"""The test tables of scripts, ours and Karmada's, read into one noun and run.
 
+Ours is `cases.yaml`, Karmada's are `testdata/*-test.yaml` and up to 1.16 `customizations_tests.yaml`.
 `interp test`, pytest and lint all use this.
 """
 
@@ -22,7 +23,10 @@ from interpreters.core.operations import Answer, Operation, find_operation
 from interpreters.core.wire import Reply, Request
 from interpreters.files import read_bytes
 from interpreters.interpretation import Interpretation, Runner, interpret, request_for
+from interpreters.older_tests import OLDER_TESTS_FILE, newer_tests
 
+_OUR_FILE: Final = "cases.yaml"
+_KARMADA_SUFFIX: Final = "-test.yaml"
 _KARMADA_OUTPUT: Final = {
     "replica": "replicas",
     "requires": "replicaRequirements",
@@ -109,12 +113,12 @@ class Result:
 
 def read_cases(file: Path) -> list[Case]:
     """The cases of one file, whichever format it has. Raises `DocumentError` naming the case and the key."""
-    cases = [
-        entry
-        for document in load_values(read_bytes(file), str(file))
-        for entry in (document if isinstance(document, list) else [document])
-    ]
-    read = _read_karmada if file.name.endswith("-test.yaml") else _read_ours
+    documents = load_values(read_bytes(file), str(file))
+    if file.name == OLDER_TESTS_FILE:
+        documents = list(newer_tests(documents, file))
+    cases = [entry for document in documents for entry in (document if isinstance(document, list) else [document])]
+    is_karmada = file.name == OLDER_TESTS_FILE or file.name.endswith(_KARMADA_SUFFIX)
+    read = _read_karmada if is_karmada else _read_ours
     seen: set[str] = set()
     found = []
     for position, entry in enumerate(cases):
@@ -252,7 +256,17 @@ def reply_fields(reply: Reply, operation: Operation) -> dict[str, Any]:
 
 def case_files(folder: Path) -> Iterator[Path]:
     """The case files that belong to the script or customization in this folder."""
-    ours = folder / "cases.yaml"
-    if ours.is_file():
-        yield ours
-    yield from sorted((folder / "testdata").glob("*-test.yaml"))
+    for name in (_OUR_FILE, OLDER_TESTS_FILE):
+        if (folder / name).is_file():
+            yield folder / name
+    yield from sorted((folder / "testdata").glob(f"*{_KARMADA_SUFFIX}"))
+
+
+def is_case_file(file: Path) -> bool:
+    """Whether a file is a test table, by its name."""
+    return file.name in (_OUR_FILE, OLDER_TESTS_FILE) or file.name.endswith(_KARMADA_SUFFIX)
+
+
+def scripts_folder(case_file: Path) -> Path:
+    """Where the script is that a test table is about."""
+    return case_file.parent.parent if case_file.parent.name == "testdata" else case_file.parent

@@ -2,7 +2,8 @@
 
     from interpreters.pytest_cases import pytest_collect_file
 
-Every `cases.yaml` beside an interpreter, and every `testdata/*-test.yaml` beside a `customizations.yaml`, is collected.
+Every `cases.yaml` beside an interpreter is collected, and Karmada's `testdata/*-test.yaml` and
+`customizations_tests.yaml` beside a `customizations.yaml`.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from interpreters.cases import Case, Verdict, run_case
+from interpreters.cases import Case, Verdict, is_case_file, run_case, scripts_folder
 from interpreters.catalog import Catalog
 from interpreters.sandbox.runner import SandboxRunner
+from interpreters.scan import CUSTOMIZATIONS_FILE
 from interpreters.suites import find_suites
 
 _runner: list[SandboxRunner] = []
@@ -58,10 +60,11 @@ class CaseItem(pytest.Item):
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile | None:
     """Take the file if it is a case table with a script beside it."""
-    scripts = [file_path.parent / f"interpreter{suffix}" for suffix in (".lua", ".star")]
-    is_ours = file_path.name == "cases.yaml" and any(script.is_file() for script in scripts)
-    is_karmada = file_path.name.endswith("-test.yaml") and (file_path.parent.parent / "customizations.yaml").is_file()
-    return CaseFile.from_parent(parent, path=file_path) if is_ours or is_karmada else None
+    if not is_case_file(file_path):
+        return None
+    names = ("interpreter.lua", "interpreter.star") if file_path.name == "cases.yaml" else (CUSTOMIZATIONS_FILE,)
+    has_script = any((scripts_folder(file_path) / name).is_file() for name in names)
+    return CaseFile.from_parent(parent, path=file_path) if has_script else None
 
 
 def pytest_unconfigure() -> None:

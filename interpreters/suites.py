@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from interpreters.cases import Case, Result, Verdict, case_files, read_cases, run_case
+from interpreters.cases import Case, Result, Verdict, case_files, is_case_file, read_cases, run_case, scripts_folder
 from interpreters.catalog import Catalog
 from interpreters.core.errors import InputError, InterpError
 from interpreters.interpretation import Runner, load_functions
@@ -38,7 +38,7 @@ def find_suites(runner: Runner, paths: Iterable[Path]) -> Iterator[Suite]:
         for folder in folders:
             if not path.is_file():
                 yield load_suite(runner, str(folder), scan_place(folder, Origin.FOLDER))
-            elif path.name == "cases.yaml" or path.name.endswith("-test.yaml"):
+            elif is_case_file(path):
                 yield load_suite(runner, str(folder), scan_place(folder, Origin.FOLDER), only=path)
             else:
                 yield load_suite(runner, str(path), scan_place(path, Origin.FOLDER))
@@ -91,6 +91,6 @@ def is_good(results: Iterable[Result], suite: Suite) -> bool:
 
 def _folders(path: Path) -> list[Path]:
     if path.is_file():
-        return [path.parent.parent if path.parent.name == "testdata" else path.parent]
+        return [scripts_folder(path)]
     names = {f"interpreter{suffix}" for suffix in LANGUAGE_OF_SUFFIX} | {"customizations.yaml"}
     return sorted({file.parent for file in path.rglob("*") if file.name in names})

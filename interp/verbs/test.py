@@ -48,7 +48,7 @@ def command(
     output: str,
 ) -> int:
     """Run the case tables below each PATH (here by default): `cases.yaml` beside an interpreter, and Karmada's
-    `testdata/*-test.yaml` beside a `customizations.yaml`.
+    `testdata/*-test.yaml` (or, up to 1.16, `customizations_tests.yaml`) beside a `customizations.yaml`.
 
     \b
     interp test scripts/
