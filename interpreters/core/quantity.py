@@ -180,6 +180,7 @@ def _why_not(text: str) -> str:
     return "expected a number with an optional suffix n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent such as e3"
 
 
+@lru_cache(maxsize=4096)
 def _canonical(nano: int, format: Format) -> str:
     if nano == 0:
         return "0"

@@ -36,13 +36,14 @@ class Request(msgspec.Struct, frozen=True):
 
     def arguments(self) -> tuple[bytes, ...]:
         """The JSON text of each argument of the operation's function."""
-        given = {
-            Argument.OBJECT: self.object,
-            Argument.REPLICAS: b"%d" % self.replicas,
-            Argument.OBSERVED: self.observed_object,
-            Argument.STATUS: self.aggregated_status,
-        }
-        return tuple(given[argument] for argument in self.operation.arguments)
+        return tuple([self._given(argument) for argument in self.operation.arguments])
+
+    def _given(self, argument: Argument) -> bytes:
+        if argument is Argument.OBJECT:
+            return self.object
+        if argument is Argument.REPLICAS:
+            return b"%d" % self.replicas
+        return self.observed_object if argument is Argument.OBSERVED else self.aggregated_status
 
 
 class Reply(Wire, frozen=True):

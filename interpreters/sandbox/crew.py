@@ -6,7 +6,8 @@ What a worker says or dies of is told to the pool, which alone knows whose call 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from math import inf
 from typing import Protocol
 
 from interpreters.core.engine import Limits
@@ -25,10 +26,10 @@ LONGEST_INQUIRY = 0.1
 class Seat:
     """One worker in the crew; `retiring` means it works on until its successor is ready.
 
-    `timer` kills a worker that takes too long to start or to answer; `watch` looks after what lies on its tray.
+    `due` is when the call that it runs must be over.
     """
 
-    __slots__ = ("conversation", "process", "retiring", "socket", "timer", "tray", "unsent", "watch")
+    __slots__ = ("_timer", "_timer_at", "conversation", "due", "process", "retiring", "socket", "tray", "unsent")
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
@@ -36,14 +37,29 @@ class Seat:
         self.socket = conversation.process.socket
         self.tray = Tray()
         self.retiring = False
-        self.timer: asyncio.TimerHandle | None = None
-        self.watch: asyncio.TimerHandle | None = None
+        self.due = inf
         self.unsent: memoryview | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = inf
+
+    def look_at(self, when: float, look: Callable[[Seat], None]) -> None:
+        """Have it looked at then, if that is not to happen earlier anyway.
+
+        Who looks asks for the next time. A call that is over by then has cost no timer of its own.
+        """
+        if when < self._timer_at:
+            self.stop_timer()
+            self._timer = asyncio.get_running_loop().call_at(when, self._look, look)
+            self._timer_at = when
+
+    def _look(self, look: Callable[[Seat], None]) -> None:
+        self._timer, self._timer_at = None, inf
+        look(self)
 
     def stop_timer(self) -> None:
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer, self._timer_at = None, inf
 
 
 class Listener(Protocol):
@@ -114,7 +130,7 @@ class Crew:
         worker.socket.setblocking(False)
         seat = Seat(Conversation(worker, self._limits))
         self.seats.add(seat)
-        seat.timer = self._loop.call_later(STARTING, self._too_slow, seat)
+        seat.look_at(self._loop.time() + STARTING, self._too_slow)
         self._loop.add_reader(worker.socket, self._readable, seat)
         self.send(seat, memoryview(seat.conversation.load(self._engines, self._recycling)))
 
@@ -214,8 +230,6 @@ class Crew:
     def _take_away(self, seat: Seat) -> None:
         self.seats.discard(seat)
         seat.stop_timer()
-        if seat.watch is not None:
-            seat.watch.cancel()
         seat.unsent = None
         self._loop.remove_reader(seat.socket)
         self._loop.remove_writer(seat.socket)

@@ -222,8 +222,8 @@ class SandboxPool:
         seat.tray.put(job)
         if len(seat.tray) == 1:
             self._begin(seat, job, now)
-        elif seat.watch is None and self.size > 1:
-            seat.watch = self._loop.call_at(seat.tray.began + STALLED, self._look_after, seat)
+        elif self.size > 1:
+            seat.look_at(seat.tray.began + STALLED, self._look_after)
         if self._crew is not None:
             self._crew.send(seat, memoryview(frame))
 
@@ -236,20 +236,25 @@ class SandboxPool:
         self._turnstile.enter(job, now)
         seat.tray.began = now
         bad_and_alone = job.future.done() and self.standings.suspect(job.digest, now)
-        seconds = ABANDONED if bad_and_alone else patience(job.seconds)
-        seat.timer = self._loop.call_at(now + seconds, self._expire, seat)
+        seat.due = now + (ABANDONED if bad_and_alone else patience(job.seconds))
+        seat.look_at(seat.due, self._look_after)
 
     def _look_after(self, seat: Seat) -> None:
-        """What lies ready behind a call that takes long is run elsewhere."""
-        seat.watch = None
-        if len(seat.tray) < 2:
+        """A call that is overdue is killed; what lies ready behind one that takes long is run elsewhere."""
+        if not seat.tray:
             return
-        due = seat.tray.began + STALLED
-        if self._loop.time() < due:
-            seat.watch = self._loop.call_at(due, self._look_after, seat)
+        now = self._loop.time()
+        if now >= seat.due:
+            self._expire(seat)
             return
-        self._take_back(seat)
-        self._serve()
+        stalls = seat.tray.began + STALLED
+        if now < stalls and len(seat.tray) > 1:
+            seat.look_at(stalls, self._look_after)
+            return
+        seat.look_at(seat.due, self._look_after)
+        if self.size > 1 and len(seat.tray) > 1:
+            self._take_back(seat)
+            self._serve()
 
     def _take_back(self, seat: Seat) -> None:
         for job in reversed(seat.tray.take_back()):
@@ -260,10 +265,11 @@ class SandboxPool:
         self._queue.leave(job)
         if job.timer:
             job.timer.cancel()
+        soon = self._loop.time() + ABANDONED
         for seat in self._crew.seats if self._crew else ():
-            if seat.tray.running is job and seat.timer and seat.timer.when() > self._loop.time() + ABANDONED:
-                seat.stop_timer()
-                seat.timer = self._loop.call_later(ABANDONED, self._expire, seat)
+            if seat.tray.running is job and seat.due > soon:
+                seat.due = soon
+                seat.look_at(soon, self._look_after)
 
     def _expire(self, seat: Seat) -> None:
         self._take_back(seat)
@@ -284,7 +290,6 @@ class SandboxPool:
         """The running call is over, one way or another."""
         job = seat.tray.finish()
         self._turnstile.leave(job)
-        seat.stop_timer()
         return job
 
     def on_ready(self, seat: Seat) -> None:
