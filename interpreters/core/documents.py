@@ -52,13 +52,16 @@ def load_values(text: str | bytes, where: str = "") -> list[Any]:
             raise DocumentError(where, f"not UTF-8 at byte {error.start}") from None
     if text.lstrip()[:1] in ("{", "["):
         try:
-            return [msgspec.json.decode(text)]
+            value = msgspec.json.decode(text)
         except (msgspec.DecodeError, RecursionError):
-            stream = _json_stream(text)
-        if stream:
-            return stream
+            if stream := _json_stream(text, where):
+                return stream
+        else:
+            if not _has_duplicates(text, value):
+                return [value]
     try:
         _refuse_depth(text, where)
+        _refuse_version(text)
         documents = [document for document in yaml.load_all(text, KubernetesLoader) if document is not None]
     except yaml.MarkedYAMLError as error:
         raise _mistake(error, text, where) from None
@@ -78,17 +81,45 @@ def _mistake(error: yaml.MarkedYAMLError, text: str, where: str) -> DocumentErro
     line = "".join(text.split("\n")[mark.line : mark.line + 1])
     if "tab character" in problem or line.startswith("\t", mark.column):
         problem = "a tab; YAML is indented with blanks"
+    elif problem == "found unexpected ':'":
+        problem = (
+            "a colon with a bracket or comma behind it, which Kubernetes takes for text; put quotes or a blank there"
+        )
     return DocumentError(f"{where}:{mark.line + 1}:{mark.column + 1}", problem)
 
 
-def _json_stream(text: str) -> list[Any]:
+def _has_duplicates(text: str, value: Any) -> bool:
+    """Whether a key in a JSON text stands twice: its value, which has only the last, is then written with fewer quotes.
+
+    That costs a tenth of what looking at every key would. Which key it is and where, the YAML reader knows.
+    """
+    return _quotes(text) != _quotes(msgspec.json.encode(value).decode())
+
+
+def _quotes(text: str) -> int:
+    """How many quotes begin or end a text."""
+    if "\\" in text:
+        text = text.replace("\\\\", "").replace('\\"', "")
+    return text.count('"')
+
+
+def _json_stream(text: str, where: str) -> list[Any]:
     """JSON values one after another, as `jq` prints them; none if there is anything else.
 
     YAML's flow style starts alike, and the YAML reader's message has a line number.
     """
     import json
 
-    decoder, values, at = json.JSONDecoder(parse_constant=int), [], 0  # NaN is no number here: int("NaN") raises
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+            raise DocumentError(f"{where}: document {len(values) + 1}", f'the key "{twice}" stands twice')
+        return found
+
+    values: list[Any] = []
+    decoder, at = json.JSONDecoder(parse_constant=int, object_pairs_hook=unique), 0  # int("NaN") raises: no number here
     try:
         while start := _AFTER_BLANKS.match(text, at):
             value, at = decoder.raw_decode(text, start.end())
@@ -130,6 +161,17 @@ def _refuse_depth(text: str, where: str) -> None:
                 raise DocumentError(where, f"nested deeper than {_DEEPEST}")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
+
+
+def _refuse_version(text: str) -> None:
+    """Kubernetes reads YAML 1.1, in which `yes` is true, and refuses a document that says it is of another version."""
+    events = yaml.parse(text, FastestLoader) if "%YAML" in text else ()
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent) and event.version not in (None, (1, 1)):
+            version = ".".join(map(str, event.version))
+            mark: Any = event.start_mark
+            problem = f"YAML {version}, which Kubernetes refuses; take the %YAML line away"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
 
 
 def _refuse_expansion(document: Any, where: str) -> None:

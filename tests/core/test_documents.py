@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -71,6 +72,18 @@ def test_json_documents_may_follow_one_another() -> None:
     ]
 
 
+@pytest.mark.parametrize("text", ["%YAML 1.1\n---\na: 1", "%TAG ! tag:x,2000:\n---\na: !!int 1", "a: 1 # %YAML 1.2"])
+def test_directives_that_kubernetes_reads_are_read(text: str) -> None:
+    assert load_documents(text) == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    "text", [r'{"a": "\"", "b\"": "\u0022\\"}', r'{"a\\": "\\\"", "a": 1}', '{"a": {"a": ["a", "a"]}}']
+)
+def test_quotes_in_json_texts_are_not_taken_for_keys(text: str) -> None:
+    assert load_documents(text) == [json.loads(text)]
+
+
 def test_crlf_and_a_byte_order_mark_do_not_matter() -> None:
     assert load_documents(b"\xef\xbb\xbfa: b\r\nc: |\r\n  d\r\n") == [{"a": "b", "c": "d\n"}]
 
@@ -88,6 +101,14 @@ DOUBLING = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in r
 
 MISTAKES = [
     ("a: 1\na: 2", 'f.yaml:2:1: the key "a" stands twice'),
+    ('{"a": 1,\n "a": 1}', 'f.yaml:2:2: the key "a" stands twice'),
+    ('{"a": 1, "\\u0061": 2}', 'f.yaml:1:10: the key "a" stands twice'),
+    ('[{"x": "\\\\", "b": {"a": "\\"", "a": [{}]}}]', 'f.yaml:1:31: the key "a" stands twice'),
+    ('{"x": 1}\n{"a": 1, "a": 2}', 'f.yaml: document 2: the key "a" stands twice'),
+    ("{a:}", "f.yaml:1:3: a colon with a bracket or comma behind it, which Kubernetes takes for text; put quotes or"),
+    ("k: [a:, b]", "f.yaml:1:6: a colon with a bracket or comma behind it"),
+    ("%YAML 1.2\n---\na: 1", "f.yaml:1:1: YAML 1.2, which Kubernetes refuses; take the %YAML line away"),
+    ("a: 1\n---\nb: 1\n...\n%YAML 1.2\n---\nc: 1", "f.yaml:5:1: YAML 1.2, which Kubernetes refuses"),
     ("a: [", "f.yaml:2:1: did not find expected node content"),
     ("x: .nan", "f.yaml:1:4: infinity and NaN do not exist in JSON"),
     ("- 1", "f.yaml: expected an object, got 1"),
@@ -130,6 +151,44 @@ def test_what_is_written_reads_back_with_the_same_values_and_types(documents: li
     read = load_values(dump_documents(documents))
     assert read == documents
     assert repr(read) == repr(documents)
+
+
+class Pairs(list[tuple[str, Any]]):
+    """An object as JSON may write it: keys may stand twice."""
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(f"{json.dumps(key)}: {written(value)}" for key, value in self) + "}"
+
+
+def written(value: Any) -> str:
+    if isinstance(value, Pairs):
+        return str(value)
+    return "[" + ",".join(map(written, value)) + "]" if isinstance(value, list) else json.dumps(value)
+
+
+def has_twice(value: Any) -> bool:
+    if isinstance(value, Pairs):
+        return len({key for key, _ in value}) < len(value) or any(has_twice(inner) for _, inner in value)
+    return isinstance(value, list) and any(map(has_twice, value))
+
+
+json_texts = st.text('ab"\\:\n\u00e9', max_size=2)
+json_values = st.recursive(
+    st.none() | json_texts,
+    lambda inner: st.lists(inner, max_size=3) | st.lists(st.tuples(json_texts, inner), max_size=3).map(Pairs),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(st.tuples(json_texts, json_values), max_size=4).map(Pairs))
+def test_json_is_refused_exactly_when_a_key_stands_twice(value: Pairs) -> None:
+    try:
+        read = load_values(str(value))
+    except DocumentError as error:
+        assert has_twice(value) and "stands twice" in str(error)
+    else:
+        assert not has_twice(value) and read == [json.loads(str(value))]
 
 
 QUOTED = [
