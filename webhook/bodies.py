@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections.abc import Callable
 from functools import lru_cache
 
 from aiohttp import ClientPayloadError
 from aiohttp.http_exceptions import BadHttpMessage
 from aiohttp.web_exceptions import HTTPRequestEntityTooLarge
 from aiohttp.web_request import BaseRequest
+
+BODY_SECONDS = 5.0
+"""Karmada sends a body at once, whatever time it gives for the answer."""
 
 
 class HttpProblem(Exception):
@@ -23,8 +27,10 @@ class HttpProblem(Exception):
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-async def read_body(request: BaseRequest, limit: int, deadline: float) -> bytes:
-    """The body, unpacked, of at most `limit` bytes. Raises `HttpProblem`."""
+async def read_body(
+    request: BaseRequest, limit: int, deadline: float, hold: Callable[[int], None] = lambda size: None
+) -> bytes:
+    """The body, unpacked, of at most `limit` bytes. `hold` hears of every byte kept. Raises `HttpProblem`."""
     headers = request.headers
     content_type = headers.get("Content-Type", "")
     if not _is_json(content_type):
@@ -34,16 +40,22 @@ async def read_body(request: BaseRequest, limit: int, deadline: float) -> bytes:
     if length is not None and length > limit:
         raise _too_large(limit)
     content = request.content
-    raw = content.read_nowait(-1) if content.is_eof() else await _receive(request, limit, deadline)
-    if len(raw) > limit:
-        raise _too_large(limit)
+    if content.is_eof():
+        raw = content.read_nowait(-1)
+        if len(raw) > limit:
+            raise _too_large(limit)
+        hold(len(raw))
+    else:
+        raw = await _receive(request, limit, deadline, hold)
     encoding = headers.get("Content-Encoding")
     if encoding is None or encoding == "identity":
         return raw
     if encoding.lower() != "gzip":
         message = f"Content-Encoding {encoding[:40]} is not understood; send gzip or none"
         raise HttpProblem(415, "content-encoding", message, Accept_Encoding="gzip")
-    return unpack(raw, limit)
+    unpacked = unpack(raw, limit)
+    hold(len(unpacked) - len(raw))
+    return unpacked
 
 
 def unpack(packed: bytes, limit: int) -> bytes:
@@ -66,12 +78,12 @@ def unpack(packed: bytes, limit: int) -> bytes:
     return b"".join(parts)
 
 
-async def _receive(request: BaseRequest, limit: int, deadline: float) -> bytes:
+async def _receive(request: BaseRequest, limit: int, deadline: float, hold: Callable[[int], None]) -> bytes:
     """What has not arrived yet: bounded in size and time, so that a slow or endless sender holds nothing for long."""
     parts: list[bytes] = []
     total = 0
     try:
-        async with asyncio.timeout_at(deadline):
+        async with asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + BODY_SECONDS)):
             if request.headers.get("Expect", "").lower() == "100-continue":
                 await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
                 request.writer.output_size = 0
@@ -79,11 +91,11 @@ async def _receive(request: BaseRequest, limit: int, deadline: float) -> bytes:
                 total += len(chunk)
                 if total > limit:
                     raise _too_large(limit)
+                hold(len(chunk))
                 parts.append(chunk)
     except TimeoutError:
-        raise HttpProblem(
-            408, "slow", "the body did not arrive within the request's timeout", Connection="close"
-        ) from None
+        message = f"the body did not arrive within {BODY_SECONDS:g} s, or the request's timeout if that is less"
+        raise HttpProblem(408, "slow", message, Connection="close") from None
     except (ClientPayloadError, BadHttpMessage, HTTPRequestEntityTooLarge) as error:
         raise HttpProblem(400, "body", "the body is not complete") from error
     return b"".join(parts)

@@ -25,6 +25,8 @@ from webhook.service import Service
 
 PATH = "/interpret"
 _LONGEST_LOGGED = 16 * 1024
+_LONGEST_PRINTED = 4 * 1024
+WITHHELD = "not shown: the object is or holds a Secret"
 
 
 class _Uid(Wire, frozen=True):
@@ -59,29 +61,36 @@ class Interpret:
         try:
             self._check_address(request)
             deadline = self._clock() + budget_of(request, service.settings)
-            size = request.content_length or service.settings.max_body
-            service.load.admit(size)
+            room = service.load.enter()
             try:
-                body = await read_body(request, service.settings.max_body, deadline)
-                reply = await self._reply(request, body, started, deadline)
+                body = await read_body(request, service.settings.max_body, deadline, room.hold)
+                question = self._read(body)
+                del body  # a call may wait for long, and what it needs of the body has been copied
+                reply = (
+                    question if isinstance(question, bytes) else await self._reply(request, question, started, deadline)
+                )
             finally:
-                service.load.release(size)
+                room.leave()
             return Response(body=reply, content_type="application/json")
         except HttpProblem as problem:
             service.metrics.count("unknown", "unknown", "busy" if problem.status == 429 else "request").inc()
-            service.requests.failure(problem.message, status=problem.status, reason=problem.reason)
+            service.requests.warn(problem.message, status=problem.status, reason=problem.reason)
             raise
 
     def _check_address(self, request: BaseRequest) -> None:
         if not self._admits(request.remote or ""):
             raise HttpProblem(403, "address", "calls from this address are not allowed")
 
-    async def _reply(self, http: BaseRequest, body: bytes, started: float, deadline: float) -> bytes:
+    def _read(self, body: bytes) -> Request | bytes:
+        """What is asked; or the answer already, when it cannot be read."""
         try:
             request = decode_request(body)
             checked_names(request.kind)
         except RequestError as error:
             return self._unreadable(body, error)
+        return request
+
+    async def _reply(self, http: BaseRequest, request: Request, started: float, deadline: float) -> bytes:
         try:
             done = await self._interpret(http, request, deadline)
             reply = encode_reply(request.uid, done.reply)
@@ -109,19 +118,27 @@ class Interpret:
             service.load.end(request.kind)
 
     def _succeeded(self, request: Request, done: Interpretation, started: float) -> None:
-        operation = request.operation.name
-        seconds = self._count(request, "ok", started)
-        for offer, outcome in zip(done.offers, done.outcomes, strict=True):
-            self._service.metrics.time_script(operation, offer.script.language).observe(outcome.seconds)
-        self._service.requests.success(request.uid, operation, str(request.kind), seconds)
+        scripts = [
+            (offer.script.language, outcome.seconds) for offer, outcome in zip(done.offers, done.outcomes, strict=True)
+        ]
+        self._service.tally.add(request.uid, request.operation.name, request.kind, perf_counter() - started, scripts)
+        if done.reply.warnings or done.printed:
+            self._remark(request, done)
+
+    def _remark(self, request: Request, done: Interpretation) -> None:
+        about = {"uid": request.uid, "operation": request.operation.name, "kind": str(request.kind)}
         for warning in done.reply.warnings:
-            self._service.requests.failure(warning, uid=request.uid, operation=operation, kind=str(request.kind))
+            self._service.requests.warn(warning, **about)
+        for offer, outcome in zip(done.offers, done.outcomes, strict=True):
+            if outcome.printed:
+                printed = WITHHELD if holds_secret(request.object) else outcome.printed[:_LONGEST_PRINTED]
+                self._service.requests.note("a script printed", **about, script=offer.script.name, printed=printed)
 
     def _failed(self, request: Request, error: InterpError, started: float) -> bytes:
         outcome = "busy" if error.code == 429 else error.fault
         seconds = self._count(request, outcome, started)
         fields = {"object": _shown(request)} if self._service.settings.log_objects else {}
-        self._service.requests.failure(
+        self._service.requests.warn(
             str(error), uid=request.uid, operation=request.operation.name, kind=str(request.kind), fault=outcome,
             code=error.code, seconds=round(seconds, 6), **fields,
         )  # fmt: skip
@@ -136,16 +153,13 @@ class Interpret:
         if envelope is None or not envelope.request.uid or (envelope.api_version, envelope.kind) != (API_VERSION, KIND):
             raise HttpProblem(error.code, "envelope", str(error))
         self._service.metrics.count("unknown", "unknown", "request").inc()
-        self._service.requests.failure(str(error), uid=envelope.request.uid, code=error.code, fault=error.fault)
+        self._service.requests.warn(str(error), uid=envelope.request.uid, code=error.code, fault=error.fault)
         return encode_failure(envelope.request.uid, error)
 
     def _count(self, request: Request, outcome: str, started: float) -> float:
         seconds = perf_counter() - started
-        service = self._service
-        # Only kinds with a script are named: labels chosen by callers would grow without end.
-        kind = str(request.kind) if request.kind in service.known_kinds else "other"
-        service.metrics.count(request.operation.name, kind, outcome).inc()
-        service.metrics.time_request(request.operation.name).observe(seconds)
+        self._service.metrics.count(request.operation.name, self._service.label(request.kind), outcome).inc()
+        self._service.metrics.time_request(request.operation.name).observe(seconds)
         return seconds
 
 
@@ -169,10 +183,14 @@ def allow_list(networks: list[str]) -> Callable[[str], bool]:
 
 def _shown(request: Request) -> str:
     """The object for the log; never one that is, holds or looks like a Secret, whatever the envelope calls it."""
+    if holds_secret(request.object):
+        return WITHHELD
+    return request.object[:_LONGEST_LOGGED].decode(errors="replace")
+
+
+def holds_secret(obj: bytes) -> bool:
     try:
-        plain = msgspec.json.encode(msgspec.json.decode(request.object))  # without escapes to hide behind
+        plain = msgspec.json.encode(msgspec.json.decode(obj))  # without escapes to hide behind
     except (msgspec.DecodeError, RecursionError):
-        return "not JSON"
-    if b'"Secret"' in plain:
-        return "not shown: it is or holds a Secret"
-    return plain[:_LONGEST_LOGGED].decode(errors="replace")
+        return True  # who knows
+    return b'"Secret"' in plain

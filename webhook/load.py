@@ -10,6 +10,9 @@ from interpreters.core.errors import BusyError
 from interpreters.core.kinds import GroupVersionKind
 from webhook.bodies import HttpProblem
 
+SMALL = 256 * 1024
+"""Bytes of a body that is not large: hardly any custom resource is."""
+
 
 class Load:
     """Counts of the requests that are inside."""
@@ -21,17 +24,10 @@ class Load:
         self.bytes = 0
         self._kinds: dict[GroupVersionKind, int] = {}
 
-    def admit(self, size: int) -> None:
-        """Hold a body of this size; `release` must follow. One is always let in, so that no size is refused forever."""
-        if self.bytes and self.bytes + size > self.most_bytes:
-            message = "the bodies of the requests under way fill the room for them; try again"
-            raise HttpProblem(429, "busy", message, Retry_After="1")
+    def enter(self) -> Room:
+        """A request comes in; `leave` of what it gets must follow."""
         self.requests += 1
-        self.bytes += size
-
-    def release(self, size: int) -> None:
-        self.requests -= 1
-        self.bytes -= size
+        return Room(self)
 
     def begin(self, kind: GroupVersionKind) -> None:
         """Count a request for this kind; `end` must follow. Raises `BusyError`."""
@@ -46,3 +42,28 @@ class Load:
             self._kinds[kind] = left
         else:
             del self._kinds[kind]
+
+
+class Room:
+    """What one request takes of the room for bodies: bytes that are here, not those it says will come."""
+
+    __slots__ = ("_load", "held")
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self.held = 0
+
+    def hold(self, size: int) -> None:
+        """So many bytes more (or less). One request is always let in, so that no size is refused forever; large ones
+        leave a quarter of the room to the small. Raises `HttpProblem`."""
+        load = self._load
+        most = load.most_bytes if self.held + size <= SMALL else load.most_bytes // 4 * 3
+        if load.bytes > self.held and load.bytes + size > most:
+            message = "the bodies of the requests under way fill the room for them; try again"
+            raise HttpProblem(429, "busy", message, Retry_After="1")
+        self.held += size
+        load.bytes += size
+
+    def leave(self) -> None:
+        self._load.bytes -= self.held
+        self._load.requests -= 1

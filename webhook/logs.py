@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 import time
@@ -13,7 +12,6 @@ import msgspec
 
 LOGGER = logging.getLogger("interp")
 _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
-_BATCH_SECONDS = 0.05
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -43,35 +41,39 @@ def configure(level: str) -> None:
 
 
 class RequestLog:
-    """One line per request without the cost of a log record. Good news is written in batches, bad news at once."""
+    """One line per request without the cost of a log record. Good news is collected, bad news is written at once."""
 
     def __init__(self, level: str) -> None:
         least = logging.getLevelNamesMapping()[level.upper()]
-        self.successes = least <= logging.INFO
-        self.failures = least <= logging.WARNING
-        self._batch: list[bytes] = []
+        self._notes = least <= logging.INFO
+        self._warnings = least <= logging.WARNING
+        self._lines: list[bytes] = []
 
-    def success(self, uid: str, operation: str, kind: str, seconds: float) -> None:
-        if self.successes:
-            if not self._batch:
-                asyncio.get_running_loop().call_later(_BATCH_SECONDS, self.flush)
-            self._add({"time": _stamp(time.time()), "level": "info", "message": "interpreted", "uid": uid,
-                       "operation": operation, "kind": kind, "seconds": round(seconds, 6)})  # fmt: skip
+    def answered(self, stamp: float, uid: str, operation: str, kind: str, seconds: float) -> None:
+        """Comes with the next flush."""
+        if self._notes:
+            self._add("info", "interpreted", stamp,
+                      {"uid": uid, "operation": operation, "kind": kind, "seconds": round(seconds, 6)})  # fmt: skip
 
-    def failure(self, message: str, **fields: Any) -> None:
-        if self.failures:
-            self._add({"time": _stamp(time.time()), "level": "warning", "message": message, **fields})
+    def note(self, message: str, **fields: Any) -> None:
+        if self._notes:
+            self._add("info", message, time.time(), fields)
+            self.flush()
+
+    def warn(self, message: str, **fields: Any) -> None:
+        if self._warnings:
+            self._add("warning", message, time.time(), fields)
             self.flush()
 
     def flush(self) -> None:
-        if self._batch:
-            lines, self._batch = b"\n".join(self._batch) + b"\n", []
+        if self._lines:
+            lines, self._lines = b"\n".join(self._lines) + b"\n", []
             with suppress(OSError, ValueError):  # a log that nobody reads any more must not fail a request
                 sys.stderr.buffer.write(lines)
                 sys.stderr.buffer.flush()
 
-    def _add(self, line: dict[str, Any]) -> None:
-        self._batch.append(_ENCODE(line))
+    def _add(self, level: str, message: str, stamp: float, fields: dict[str, Any]) -> None:
+        self._lines.append(_ENCODE({"time": _stamp(stamp), "level": level, "message": message, **fields}))
 
 
 def _stamp(seconds: float) -> str:

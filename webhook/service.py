@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from interpreters.catalog import Catalog
 from interpreters.core.engine import Limits
 from interpreters.core.errors import InputError
+from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.wire import Reply, Request
 from interpreters.interpretation import load_functions_async
 from interpreters.sandbox.pool import SandboxPool
@@ -21,6 +22,7 @@ from webhook.logs import LOGGER, RequestLog
 from webhook.metrics import Metrics
 from webhook.reloading import Reloads
 from webhook.settings import Settings
+from webhook.tally import Tally
 from webhook.tracing import Tracing
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ class Service:
         self.settings = settings
         self.metrics = Metrics()
         self.requests = RequestLog(settings.log_level)
+        self.tally = Tally(self.metrics, self.requests, self.label)
         self.tracing = Tracing(settings.tracing)
         self.pool = SandboxPool(settings.workers, limits=limits, max_waiting=settings.waiting)
         self.load = Load(settings.max_bytes, settings.workers + max(1, settings.waiting // 2))
@@ -64,7 +67,7 @@ class Service:
 
     async def close(self) -> None:
         await self.pool.close()
-        self.requests.flush()
+        self.tally.enter()
 
     async def load_scripts(self) -> str:
         """Swap in what the files hold now. Raises `InputError` when any of the operator's own scripts is broken."""
@@ -76,8 +79,14 @@ class Service:
         self.observe()
         return f"{len(catalog.kinds)} kinds"
 
+    def label(self, kind: GroupVersionKind) -> str:
+        """A kind's name in metrics. Only kinds with a script are named: labels chosen by callers would grow without
+        end."""
+        return str(kind) if kind in self.known_kinds else "other"
+
     def observe(self) -> None:
-        """Bring the metrics of the sandbox up to date."""
+        """Bring the metrics up to date."""
+        self.tally.enter()
         stats = self.pool.stats()
         metrics = self.metrics
         metrics.in_flight.set(self.load.requests)

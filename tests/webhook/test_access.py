@@ -11,7 +11,7 @@ import pytest
 
 from certs.authority import issue
 from certs.folder import Folder, make_folder, write_folder
-from tests.webhook.server import ENVELOPE, SCRIPTS, Client, Server, request
+from tests.webhook.server import ENVELOPE, KINDS, SCRIPTS, Client, Server, request
 
 FLAGS = ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1"]
 GOOD = {**ENVELOPE, "request": request("starlark", "InterpretHealth")}
@@ -111,3 +111,20 @@ def test_objects_are_logged_only_when_asked_for_and_secrets_never(certs: Path) -
     assert "visible" in lines["shown"]
     assert "aHVzaA" not in lines["hidden"]
     assert "aHVzaA" not in lines["disguised"]
+
+
+@pytest.mark.parametrize("language", KINDS)
+def test_what_a_script_prints_is_logged_but_not_about_a_secret(certs: Path, language: str) -> None:
+    told = request(language, "InterpretReplica", uid="told", behaviour="print", note="visible", replicas=1)
+    holding = {"kind": "Secret", "data": "aHVzaA=="}
+    hidden = request(language, "InterpretReplica", uid="hidden", behaviour="print", note=holding, replicas=1)
+    with Server(certs, *FLAGS) as server:
+        client = Client(server.port, certs / "ca.crt")
+        assert client.interpret(told)["successful"]
+        assert client.interpret(hidden)["successful"]
+        line = server.wait_for("a script printed", uid="told")
+        assert (line["level"], line["operation"], line["printed"].split()) == (
+            "info", "InterpretReplica", ["the", "note", "is", "visible"],
+        )  # fmt: skip
+        assert server.wait_for("a script printed", uid="hidden")["printed"].startswith("not shown")
+        assert "aHVzaA" not in json.dumps(server.lines())

@@ -7,23 +7,52 @@ import pytest
 from interpreters.core.errors import BusyError
 from interpreters.core.kinds import GroupVersionKind
 from webhook.bodies import HttpProblem
-from webhook.load import Load
+from webhook.load import SMALL, Load
 
 ACT, SCENE = (GroupVersionKind("stage.example.org", "v1", kind) for kind in ("Act", "Scene"))
 
 
 def test_bodies_are_held_up_to_a_limit_and_one_of_any_size_is_let_in() -> None:
     load = Load(most_bytes=100, most_of_a_kind=9)
-    load.admit(500)
+    large, other = load.enter(), load.enter()
+    for _ in range(50):
+        large.hold(10)
     with pytest.raises(HttpProblem, match="try again") as refused:
-        load.admit(1)
+        other.hold(1)
     assert refused.value.headers == {"Retry-After": "1"}
-    load.release(500)
-    for _ in range(10):
-        load.admit(10)
+    large.leave()
+    rooms = [load.enter() for _ in range(10)]
+    for room in rooms:
+        room.hold(10)
     with pytest.raises(HttpProblem):
-        load.admit(1)
-    assert (load.requests, load.bytes) == (10, 100)
+        other.hold(1)
+    assert (load.requests, load.bytes) == (11, 100)
+    for room in [*rooms, other]:
+        room.leave()
+    assert (load.requests, load.bytes) == (0, 0)
+
+
+def test_a_body_that_is_unpacked_takes_the_room_of_both_and_a_smaller_one_gives_some_back() -> None:
+    load = Load(most_bytes=100, most_of_a_kind=9)
+    neighbour, room = load.enter(), load.enter()
+    neighbour.hold(50)
+    room.hold(10)
+    with pytest.raises(HttpProblem):
+        room.hold(41)
+    room.hold(-4)
+    assert load.bytes == 56
+
+
+def test_large_bodies_leave_a_quarter_of_the_room_to_small_ones() -> None:
+    load = Load(most_bytes=8 * SMALL, most_of_a_kind=9)
+    for _ in range(3):
+        load.enter().hold(2 * SMALL)
+    with pytest.raises(HttpProblem):
+        load.enter().hold(SMALL + 1)
+    for _ in range(2):
+        load.enter().hold(SMALL)
+    with pytest.raises(HttpProblem):
+        load.enter().hold(1)
 
 
 def test_one_kind_cannot_take_the_place_of_the_others() -> None:
