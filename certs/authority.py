@@ -1,8 +1,9 @@
-"""Certificate authorities and the server certificates they issue, in memory: nothing here touches a file."""
+"""Certificate authorities and the certificates they issue to servers and clients, in memory: no file is touched."""
 
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,10 @@ from interpreters.core.errors import InputError
 
 CA_DAYS = 3650
 SERVER_DAYS = 397  # browsers and some proxies refuse server certificates that live longer
+LONGEST_COMMON_NAME = 64  # of X.509
+_LONGEST_NAME = 253  # of DNS
+_LABEL = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_HOST_NAME = re.compile(rf"(\*\.)?{_LABEL}(\.{_LABEL})*")
 CLOCK_SKEW = timedelta(minutes=5)  # a client whose clock is a little behind must not see a certificate of the future
 
 
@@ -65,16 +70,16 @@ def cross_sign(new: Credential, old: Credential) -> x509.Certificate:
 
 
 def issue(authority: Credential, names: Iterable[str], days: int = SERVER_DAYS, *, client: bool = False) -> Credential:
-    """A certificate for these host names and addresses; with `client`, one that also proves a client."""
+    """A server certificate for these host names and addresses; with `client`, one that proves a client of that name."""
     alternatives = [_alternative(name) for name in dict.fromkeys(names)]
     if not alternatives:
         raise InputError("a certificate needs at least one name; give --url, --service or --name")
     key = ec.generate_private_key(ec.SECP256R1())
     now = datetime.now(UTC)
-    usages = [ExtendedKeyUsageOID.SERVER_AUTH] + ([ExtendedKeyUsageOID.CLIENT_AUTH] if client else [])
+    usage = ExtendedKeyUsageOID.CLIENT_AUTH if client else ExtendedKeyUsageOID.SERVER_AUTH
     certificate = (
         x509.CertificateBuilder()
-        .subject_name(_subject(str(alternatives[0].value)[:64]))
+        .subject_name(_subject(str(alternatives[0].value)[:LONGEST_COMMON_NAME]))
         .issuer_name(authority.certificate.subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
@@ -82,7 +87,7 @@ def issue(authority: Credential, names: Iterable[str], days: int = SERVER_DAYS, 
         .not_valid_after(min(now + timedelta(days=days), authority.certificate.not_valid_after_utc))
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_key_usage(certificates=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
+        .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
         .add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .add_extension(_issued_by(authority), critical=False)
@@ -105,10 +110,11 @@ def _alternative(name: str) -> x509.GeneralName:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:
         pass
-    try:
-        return x509.DNSName(name)
-    except ValueError:
-        raise InputError(f'"{name}" is not a host name: it must be ASCII (write the xn-- form)') from None
+    if not name.isascii():
+        raise InputError(f'"{name}" is not a host name: it must be ASCII (write the xn-- form)')
+    if len(name) > _LONGEST_NAME or not _HOST_NAME.fullmatch(name):
+        raise InputError(f'"{name}" is neither a host name, such as webhook.example.org, nor an address')
+    return x509.DNSName(name)
 
 
 def _subject(common_name: str) -> x509.Name:

@@ -1,4 +1,7 @@
-"""A folder of certificates as `interp certs` keeps it: ca.crt (every trusted authority), ca.key, tls.crt, tls.key."""
+"""A folder of certificates as `interp certs` keeps it: ca.crt (every trusted authority), ca.key, tls.crt, tls.key.
+
+Certificates for clients lie in its subfolder, see `certs.clients`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -36,8 +41,8 @@ def make_folder(path: Path, names: list[str], *, days: int = SERVER_DAYS, force:
     present = [name for name in (CA_KEY, SERVER_KEY) if (path / name).exists()]
     if present and not force:
         raise InputError(
-            f"{path}: {' and '.join(present)} exist already; `interp certs rotate` renews them without breaking"
-            " clients, --force throws them away"
+            f"{path}: holds {' and '.join(present)} already; `interp certs rotate --dir {path}` makes a new server"
+            " certificate without breaking clients, --force throws everything away"
         )
     authority = make_authority()
     folder = Folder(authority, (authority.certificate,), issue(authority, names, days))
@@ -70,43 +75,90 @@ def retire_authorities(folder: Folder) -> Folder:
 
 
 def write_folder(path: Path, folder: Folder) -> None:
+    """Replace the four files."""
     path.mkdir(parents=True, exist_ok=True)
     # Bundle first, key before certificate: a reader in between never sees a certificate nobody trusts yet.
     _write(path / CA, _pem(*folder.trusted), 0o644)
     _write(path / CA_KEY, _key_pem(folder.authority.key), 0o600)
-    _write(path / SERVER_KEY, _key_pem(folder.server.key), 0o600)
-    _write(path / SERVER, _pem(folder.server.certificate, *folder.server.chain), 0o644)
+    write_credential(folder.server, path / SERVER, path / SERVER_KEY)
 
 
-def read_folder(path: Path) -> Folder:
+def write_credential(credential: Credential, certificate: Path, key: Path) -> None:
+    """Replace a certificate, with its chain, and its key; only the owner may read the key."""
+    _write(key, _key_pem(credential.key), 0o600)
+    _write(certificate, _pem(credential.certificate, *credential.chain), 0o644)
+
+
+def read_folder(path: Path, names: list[str] | None = None) -> Folder:
+    """What the folder holds. Raises `InputError`.
+
+    A damaged server certificate is no dead end as long as its authority is whole: one for `names`, or for the names
+    of the old one if only its key is lost, takes its place.
+    """
     trusted = read_certificates(path / CA)
-    chain = read_certificates(path / SERVER)
-    return Folder(
-        Credential(trusted[0], read_key(path / CA_KEY)),
-        tuple(trusted),
-        Credential(chain[0], read_key(path / SERVER_KEY), tuple(chain[1:])),
-    )
+    authority = Credential(trusted[0], read_key(path / CA_KEY))
+    if authority.certificate.public_key() != authority.key.public_key():
+        raise InputError(
+            f"{path / CA_KEY}: does not belong to the first certificate of {path / CA}; restore either one"
+        )
+    return Folder(authority, tuple(trusted), _read_server(path, authority, names))
+
+
+def _read_server(path: Path, authority: Credential, names: list[str] | None) -> Credential:
+    try:
+        certificate, *chain = read_certificates(path / SERVER)
+    except InputError as error:
+        if names:
+            return issue(authority, names)
+        raise InputError(
+            f"{error}; say what it was for, with --url, --service or --name, and `interp certs rotate --dir {path}`"
+            " makes a new one"
+        ) from None
+    try:
+        key = read_key(path / SERVER_KEY)
+    except InputError:
+        return replace(issue(authority, names_of(certificate)), chain=tuple(chain))
+    return Credential(certificate, key, tuple(chain))
 
 
 def read_certificates(path: Path) -> list[x509.Certificate]:
+    """The certificates of a PEM file, at least one. Raises `InputError`."""
+    return parse_certificates(_read(path), str(path))
+
+
+def parse_certificates(content: bytes, where: str) -> list[x509.Certificate]:
+    """The same of a file's content."""
     try:
-        return x509.load_pem_x509_certificates(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise InputError(f"{path}: expected PEM certificates: {error}") from None
+        return x509.load_pem_x509_certificates(content)
+    except ValueError:
+        begun = content.count(b"-----BEGIN CERTIFICATE-----")
+        got = f"{begun} that cannot be read" if begun else "none"
+        raise InputError(f"{where}: expected PEM certificates, got {got}") from None
+
+
+def read_private_key(path: Path) -> PrivateKeyTypes:
+    """Any private key. Raises `InputError`."""
+    content = _read(path)
+    try:
+        return load_pem_private_key(content, password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        got = "an encrypted one" if b"ENCRYPTED" in content else "a file that cannot be read as one"
+        raise InputError(f"{path}: expected an unencrypted PEM private key, got {got}") from None
 
 
 def read_key(path: Path) -> ec.EllipticCurvePrivateKey:
-    try:
-        key = load_pem_private_key(path.read_bytes(), password=None)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{path}: expected an unencrypted PEM private key: {error}") from None
+    """A private key that this module wrote. Raises `InputError`."""
+    key = read_private_key(path)
     if not isinstance(key, ec.EllipticCurvePrivateKey):
         raise InputError(f"{path}: expected an elliptic curve key as `interp certs make` writes it")
     return key
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _pem(*certificates: x509.Certificate) -> bytes:

@@ -1,4 +1,4 @@
-"""`interp certs`: make, check and rotate the certificates that the webhook serves with."""
+"""`interp certs`: make, check and rotate the certificates that the webhook serves with and its clients show."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from certs.folder import Folder
 
 
+_folder = click.option(
+    "--dir", "folder", type=click.Path(path_type=Path), default="certs/dev", show_default=True,
+    help="The folder with ca.crt, ca.key, tls.crt and tls.key.",
+)  # fmt: skip
+_days = click.option("--days", type=click.IntRange(1, 3650), default=397, show_default=True)
+
+
 def _common(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Where the certificates live and what the server is called: the same three ways for every subcommand."""
+    """Where the certificates live and what the server is called: the same three ways."""
     options = (
-        click.option("--dir", "folder", type=click.Path(path_type=Path), default="certs/dev", show_default=True,
-                     help="The folder with ca.crt, ca.key, tls.crt and tls.key."),
+        _folder,
         click.option("--url", "urls", multiple=True, help="A URL that the webhook is reached by."),
         click.option("--service", "services", multiple=True, metavar="NS/NAME", help="A Service in front of it."),
         click.option("--name", "names", multiple=True, help="Any other host name or address."),
@@ -27,14 +33,14 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-@click.group(name="certs", help="Make, check and rotate the webhook's certificates.")
+@click.group(name="certs", help="Make, check and rotate the webhook's certificates, and its clients'.")
 def command() -> None:
     pass
 
 
 @command.command()
 @_common
-@click.option("--days", type=click.IntRange(1, 3650), default=397, show_default=True)
+@_days
 @click.option("--force", is_flag=True, help="Throw away the keys that are there.")
 def make(*, folder: Path, urls: tuple[str, ...], services: tuple[str, ...], names: tuple[str, ...], days: int,
          force: bool) -> None:  # fmt: skip
@@ -67,29 +73,53 @@ def check(context: click.Context, *, folder: Path, urls: tuple[str, ...], servic
 
 
 @command.command()
+@click.argument("name")
+@_folder
+@_days
+def client(*, name: str, folder: Path, days: int) -> None:
+    """A certificate for a client of the second listener (clientCa), such as Prometheus. Again: a new one.
+
+    \b
+    interp certs client prometheus --dir pki
+    curl --cacert pki/ca.crt --cert pki/clients/prometheus.crt --key pki/clients/prometheus.key https://…:9443/metrics
+    """
+    from certs.clients import CLIENTS, make_client
+    from certs.folder import read_folder
+
+    made = make_client(folder, read_folder(folder), name, days=days)
+    until = f"until {made.certificate.not_valid_after_utc:%Y-%m-%d}"
+    click.echo(f"{folder / CLIENTS / name}.crt: for {name}, {until}; its key is {name}.key")
+
+
+@command.command()
 @_common
-@click.option("--days", type=click.IntRange(1, 3650), default=397, show_default=True)
+@_days
 @click.option("--ca", "authority", is_flag=True, help="A new authority too; the old one stays trusted.")
 @click.option("--retire", is_flag=True, help="End of a --ca rotation: stop trusting the old authorities.")
 def rotate(*, folder: Path, urls: tuple[str, ...], services: tuple[str, ...], names: tuple[str, ...], days: int,
            authority: bool, retire: bool) -> None:  # fmt: skip
-    """A new server certificate; a running webhook picks it up by itself."""
+    """A new server certificate; a running webhook picks it up by itself. Clients keep theirs, but for --ca."""
+    from certs.clients import CLIENTS, renew_clients
     from certs.folder import read_folder, renew_authority, renew_server, retire_authorities, write_folder
 
     if authority and retire:
         raise click.UsageError("--ca begins a rotation of the authority and --retire ends it: one at a time")
     wanted = _names(urls, services, names) or None
-    now = read_folder(folder)
+    now = read_folder(folder, wanted)
     if retire:
         after = retire_authorities(now)
     else:
         after = (renew_authority if authority else renew_server)(now, wanted, days=days)
     write_folder(folder, after)
     _say(folder, after)
+    if len(after.trusted) > 1 and not after.server.chain:
+        click.echo("the old tls.crt held what clients with an older ca.crt need: they no longer accept the server")
     if authority:
+        for name in renew_clients(folder, after, days=days):
+            click.echo(f"{folder / CLIENTS / name}.crt: new, from the new authority; hand it out before --retire")
         click.echo(
             "clients with the old ca.crt still accept the server; register again with the new ca.crt,"
-            " then run `interp certs rotate --retire`"
+            f" then run `interp certs rotate --dir {folder} --retire`"
         )
 
 
