@@ -14,6 +14,7 @@ from interpreters.core.documents import Document
 from interpreters.core.errors import InterpError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Operation
+from interpreters.core.patch import apply
 from interpreters.core.wire import response_fields
 from interpreters.interpretation import Interpretation
 
@@ -41,15 +42,21 @@ def print_text(answer: Answer, *, single: bool) -> None:
     reply = answer.found.reply
     for line in printed_lines(answer.found.printed):
         click.echo(line, err=True)
-    if reply.changed_object is not None:
-        lines = diff_lines(answer.object, reply.changed_object) if reply.patch else [click.style("no change", dim=True)]
-        click.echo("\n".join(lines))
+    if reply.patch:
+        # The returned object itself may have its fields in another order, which is no change.
+        click.echo("\n".join(diff_lines(answer.object, apply(answer.object, reply.patch))))
+    elif reply.patch is not None:
+        click.echo(click.style("no change", dim=True))
     else:
         click.echo(to_yaml(response_fields(reply)), nl=False)
-    for warning in reply.warnings:
-        click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {warning}", err=True)
+    _print_warnings(answer.found)
     if not single:
         click.echo("")
+
+
+def _print_warnings(found: Interpretation) -> None:
+    for warning in (*found.reply.warnings, *found.lost):
+        click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {warning}", err=True)
 
 
 def _print_error(answer: Answer, error: InterpError) -> None:
@@ -68,6 +75,7 @@ def print_fields(answers: list[Answer], output: str, *, single_operation: bool) 
         else:
             for line in printed_lines(answer.found.printed):
                 click.echo(line, err=True)
+            _print_warnings(answer.found)
             fields = response_fields(answer.found.reply)
         if single_operation:
             documents.append(fields)

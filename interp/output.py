@@ -25,10 +25,10 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
-def github_error(message: str, **properties: object) -> str:
+def github_annotation(message: str, *, level: str = "error", **properties: object) -> str:
     """A line that GitHub shows beside the file: its workflow commands want some characters spelled otherwise."""
     places = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in properties.items())
-    return f"::error {places}::{_escaped(message)}"
+    return f"::{level} {places}::{_escaped(message)}"
 
 
 def _escaped(text: str, more: str = "") -> str:

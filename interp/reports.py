@@ -11,9 +11,9 @@ from typing import Any, Final
 import click
 import msgspec
 
-from interp.output import counted, github_error
+from interp.output import counted, github_annotation
 from interpreters.cases import Result, Verdict
-from interpreters.suites import Suite
+from interpreters.suites import Suite, lost_in
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Tested = tuple[Suite, list[Result]]
@@ -57,6 +57,8 @@ def text(tested: list[Tested]) -> Iterator[str]:
             yield f"     {click.style(result.case.name, bold=True)} ({result.case.operation})"
             yield from (f"       {line}" for reason in result.reasons for line in reason.splitlines())
             yield from (f"       print: {line}" for line in result.printed.splitlines())
+        for _, lost in lost_in(results):
+            yield f"     {click.style('warning:', fg='yellow', bold=True)} {lost}"
         for result in results:
             if result.verdict is Verdict.NOT_COMPARED:
                 yield f"     {result.case.name}: run, but not compared: it has no output to compare with"
@@ -78,6 +80,7 @@ def as_json(tested: list[Tested]) -> Iterator[str]:
                         "verdict": result.verdict.value,
                         "seconds": round(result.seconds, 6),
                         "reasons": result.reasons,
+                        "warnings": result.lost,
                     }
                     for result in results
                 ],
@@ -113,6 +116,8 @@ def junit(tested: list[Tested]) -> Iterator[str]:
                 SubElement(case, "failure").text = "\n".join(result.reasons)
             elif result.verdict is Verdict.NOT_COMPARED:
                 SubElement(case, "skipped", message="no output to compare with")
+            if result.lost:
+                SubElement(case, "system-out").text = "\n".join(f"warning: {lost}" for lost in result.lost)
     indent(root)
     yield _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", tostring(root, encoding="unicode", xml_declaration=True))
 
@@ -130,6 +135,7 @@ def tap(tested: list[Tested]) -> Iterator[str]:
             skip = " # SKIP no output to compare with" if result.verdict is Verdict.NOT_COMPARED else ""
             yield f"{word} {number} - {_tap_name(f'{suite.name}: {result.case.name}')}{skip}"
             yield from (f"# {line}" for reason in result.reasons for line in reason.splitlines())
+            yield from (f"# warning: {lost}" for lost in result.lost)
     yield f"1..{number}"
 
 
@@ -140,10 +146,12 @@ def _tap_name(text: str) -> str:
 
 def github(tested: list[Tested]) -> Iterator[str]:
     for suite, results in tested:
-        yield from (github_error(str(problem), title=suite.name) for problem in suite.problems)
+        yield from (github_annotation(str(problem), title=suite.name) for problem in suite.problems)
         for result in results:
             if result.verdict is Verdict.FAILED:
-                yield github_error("\n".join(result.reasons), file=result.case.file, title=result.case.name)
+                yield github_annotation("\n".join(result.reasons), file=result.case.file, title=result.case.name)
+        for result, lost in lost_in(results):
+            yield github_annotation(lost, level="warning", file=result.case.file, title=suite.name)
     yield str(Totals.of(tested))
 
 
@@ -160,6 +168,7 @@ def markdown(tested: list[Tested]) -> Iterator[str]:
             if result.verdict is Verdict.FAILED:
                 yield f"- **{suite.name}**, {result.case.name}:"
                 yield from (f"  - `{reason}`" for reason in result.reasons)
+        yield from (f"- **{suite.name}**, warning: {lost}" for _, lost in lost_in(results))
     yield f"**{Totals.of(tested)}**"
 
 

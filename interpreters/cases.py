@@ -110,6 +110,11 @@ class Result:
         lines = [str(difference) for difference in self.differences]
         return [str(self.error), *lines] if self.error else lines
 
+    @property
+    def lost(self) -> list[str]:
+        """What the script returned and the reply does not hold: no failure, but hardly what its author wanted."""
+        return self.interpretation.lost if self.interpretation else []
+
 
 def read_cases(file: Path) -> list[Case]:
     """The cases of one file, whichever format it has. Raises `DocumentError` naming the case and the key."""

@@ -12,6 +12,7 @@ from interpreters.catalog import Catalog, Functions, Offer
 from interpreters.core.engine import Outcome, Script
 from interpreters.core.errors import ReplyError, RequestError, ScriptError, UnknownTargetError
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.lost_values import lost_values
 from interpreters.core.operations import Operation
 from interpreters.core.replies import build_reply
 from interpreters.core.requirements import Dependency
@@ -53,6 +54,12 @@ class Interpretation(Struct, frozen=True):
     @property
     def printed(self) -> str:
         return "".join(outcome.printed for outcome in self.outcomes)
+
+    @property
+    def lost(self) -> list[str]:
+        """What the scripts returned and the reply does not hold, a sentence each."""
+        answers = zip(self.offers, self.outcomes, strict=True)
+        return [lost for offer, outcome in answers for lost in lost_values(offer.operation.answer, outcome.values)]
 
 
 def request_for(obj: dict[str, Any], operation: Operation, **more: Any) -> Request:

@@ -23,7 +23,7 @@ from interpreters.core.requirements import ComponentRequirements
 from interpreters.core.wire import Reply
 from interpreters.interpretation import Runner, interpret
 from interpreters.scan import Candidate, Origin, operations_of
-from interpreters.suites import Suite, load_suite
+from interpreters.suites import Suite, load_suite, lost_in
 
 LANGUAGE_RULES: Final = {"lua": "interpreters.lua.lint", "starlark": "interpreters.starlark.lint"}
 _MOST_CPU: Final = 10_000
@@ -157,6 +157,13 @@ def _replies(linted: Linted) -> Iterator[Remark]:
                 yield linted.remark("suspicious-reply", message, line)
 
 
+def _lost(linted: Linted) -> Iterator[Remark]:
+    """Misspelt fields, which the contract drops without a word, and fractions of replicas."""
+    for result, message in lost_in(linted.results):
+        offers = result.interpretation.offers if result.interpretation else ()
+        yield linted.remark("lost-value", message, linted.line_of(offers[0].function) if offers else 1)
+
+
 def _needs(reply: Reply) -> Iterator[tuple[str, int, ComponentRequirements]]:
     if reply.replica_requirements is not None:
         yield "replicaRequirements", reply.replicas or 0, reply.replica_requirements
@@ -203,5 +210,6 @@ RULES: Final[tuple[Callable[[Linted], Iterator[Remark]], ...]] = (
     _twice,
     _cases,
     _replies,
+    _lost,
     _scaled_to_zero,
 )

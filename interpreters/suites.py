@@ -89,6 +89,18 @@ def is_good(results: Iterable[Result], suite: Suite) -> bool:
     return not suite.problems and all(result.verdict is not Verdict.FAILED for result in results)
 
 
+def lost_in(results: Iterable[Result]) -> list[tuple[Result, str]]:
+    """What replies lost, each once, with the first result that shows it and a sentence naming its case."""
+    shown: dict[str, list[Result]] = {}
+    for result in results:
+        for lost in result.lost:
+            shown.setdefault(lost, []).append(result)
+    return [
+        (first, f"case {first.case.name!r}{f' and {len(more)} more' if more else ''}: {lost}")
+        for lost, (first, *more) in shown.items()
+    ]
+
+
 def _folders(path: Path) -> list[Path]:
     if path.is_file():
         return [scripts_folder(path)]

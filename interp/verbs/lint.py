@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from interp import early
-from interp.output import counted, format_option, github_error
+from interp.output import counted, format_option, github_annotation
 from interpreters import __version__
 from interpreters.core.findings import Finding
 from interpreters.lint import Remark, lint_script
@@ -106,8 +106,7 @@ def _json(remarks: list[Remark]) -> Iterator[str]:
 def _github(remarks: list[Remark]) -> Iterator[str]:
     for remark in remarks:
         found = remark.finding
-        where = {"file": remark.file, "line": found.line, "col": found.column, "title": found.rule}
-        yield github_error(found.message, **where)
+        yield github_annotation(found.message, file=remark.file, line=found.line, col=found.column, title=found.rule)
 
 
 def _sarif(remarks: list[Remark]) -> Iterator[str]:

@@ -93,7 +93,7 @@ def explain(answer: Answer, root: str, value: Any, otherwise: str) -> ReplyError
     if found.validator == "required":
         missing = next(name for name in found.validator_value if name not in found.instance)
         return ReplyError(f"{path}.{missing}", f"is missing; a {_NOUNS[answer]} needs it")
-    return ReplyError(path, f"expected {_expected(found)}, got {_got(found.instance)}")
+    return ReplyError(path, f"expected {_expected(found)}, got {described(found.instance)}")
 
 
 _NOUNS: Final = {Answer.COMPONENTS: "component", Answer.DEPENDENCIES: "dependency", Answer.REPLICAS: "requirement"}
@@ -118,7 +118,8 @@ def _expected(error: Any) -> str:
     return f"{error.validator} {wanted}"
 
 
-def _got(value: Any) -> str:
+def described(value: Any) -> str:
+    """A value that does not fit, as a message names it."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

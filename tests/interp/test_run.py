@@ -76,6 +76,15 @@ def test_a_change_is_shown_as_a_diff_and_sent_as_a_patch(place: Path) -> None:
     assert json.loads(base64.b64decode(sent["patch"])) == [{"op": "replace", "path": "/spec/replicas", "value": 3}]
 
 
+def test_a_diff_shows_what_changed_and_nothing_that_only_moved(place: Path) -> None:
+    (place / "o.yaml").write_text(OBJECT.replace("{big", "{zone: z, image: i, gone: null, big"))
+    (place / "s.star").write_text("def ReviseReplica(obj, n):\n    obj['spec']['replicas'] = n\n    return obj\n")
+    for script in ("s.lua", "s.star"):
+        shown = interp("run", "ReviseReplica", "o.yaml", "-s", script, "--replicas", "3", cwd=place)
+        changed = [line for line in shown.out.splitlines() if line[0] in "+-"]
+        assert changed == ["-  replicas: 2", "+  replicas: 3"], script
+
+
 def test_no_change_is_said_and_leaves_the_patch_out(place: Path) -> None:
     assert interp("run", "ReviseReplica", "o.yaml", "-s", "s.lua", "--replicas", "2", cwd=place).out == "no change\n"
     assert (
