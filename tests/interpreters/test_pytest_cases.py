@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,3 +38,15 @@ def test_a_case_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     assert interp("new", "example.io/v1/Thing", cwd=tmp_path).code == 0
     (tmp_path / "example.io/v1/Thing/cases.yaml").write_text("- {name: x}\n")
     assert "'operation' is a required property" in run_pytest(tmp_path)
+
+
+def test_karmadas_tables_are_collected_beside_a_customization_only(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("from interpreters.pytest_cases import pytest_collect_file\n")
+    shutil.copytree(Path(__file__).parent / "karmada", tmp_path / "karmada")
+    kind = tmp_path / "karmada/training.example.io/v1/TrainingJob"
+    assert "9 passed" in run_pytest(tmp_path)
+    (kind / "testdata/job.yaml").write_text("apiVersion: training.example.io/v1\nkind: TrainingJob\n")
+    older = "tests: [{operation: InterpretHealth, observedInputPath: testdata/job.yaml}]"
+    (kind / "customizations_tests.yaml").write_text(older)
+    (tmp_path / "customizations_tests.yaml").write_text("of something else")
+    assert "10 passed" in run_pytest(tmp_path)
