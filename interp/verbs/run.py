@@ -23,10 +23,11 @@ from interpreters.core.documents import Document
 from interpreters.core.errors import InterpError, ScriptError, UnknownTargetError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_FUNCTION, BY_NAME, OPERATIONS, Argument, Operation, find_operation
+from interpreters.core.requirements import MOST_REPLICAS
 from interpreters.interpretation import Interpretation, Runner, interpret, request_for
 from interpreters.scan import Origin
 
-Replicas = click.IntRange(0, 2**31 - 1)
+Replicas = click.IntRange(0, MOST_REPLICAS)
 
 
 class Inputs(Struct, frozen=True):

@@ -13,10 +13,15 @@ from interpreters.core.operations import Answer
 from interpreters.core.patch import diff
 from interpreters.core.quantity import Quantity
 from interpreters.core.reply_schemas import explain
-from interpreters.core.requirements import Component, ComponentRequirements, Dependency, ReplicaRequirements
+from interpreters.core.requirements import (
+    MOST_REPLICAS,
+    Component,
+    ComponentRequirements,
+    Dependency,
+    ReplicaRequirements,
+)
 from interpreters.core.wire import Reply, Request
 
-MOST_REPLICAS: Final = 2**31 - 1
 LONGEST_NAME: Final = 32
 R = TypeVar("R", bound=ComponentRequirements)
 

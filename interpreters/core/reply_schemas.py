@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from interpreters.core.errors import ReplyError
 from interpreters.core.operations import Answer
+from interpreters.core.requirements import MOST_REPLICAS
 
 _TEXT: Final = {"type": ["string", "null"]}
 _TEXTS: Final = {"type": ["object", "null"], "additionalProperties": {"type": "string"}}
-_REPLICAS: Final = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
+_REPLICAS: Final = {"type": "integer", "minimum": 0, "maximum": MOST_REPLICAS}
 _QUANTITY: Final = {"type": ["string", "number"]}
 
 

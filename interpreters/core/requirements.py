@@ -6,13 +6,14 @@ encoding leaves empty fields out. Amounts stay text here; `Quantity.parse` (cach
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from interpreters.core.quantity import Quantity
 
 Amounts = dict[str, str]  # resource name to quantity text
+MOST_REPLICAS: Final = 2**31 - 1  # Karmada counts them in 32 bits
 
 
 class Wire(Struct, frozen=True, omit_defaults=True, rename="camel"):

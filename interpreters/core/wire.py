@@ -5,8 +5,9 @@ The object stays raw JSON; only the envelope around it is decoded here.
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw
@@ -14,7 +15,7 @@ from msgspec import Raw
 from interpreters.core.errors import InterpError, RequestError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, Argument, Operation
-from interpreters.core.requirements import Component, Dependency, ReplicaRequirements, Wire
+from interpreters.core.requirements import MOST_REPLICAS, Component, Dependency, ReplicaRequirements, Wire
 
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterContext"
@@ -117,6 +118,9 @@ def decode_request(body: bytes) -> Request:
         raise UnknownOperationError(request.uid, request.operation)
     if bytes(request.object)[:1] != b"{":
         raise RequestError(f"request.object: expected an object, got {bytes(request.object)[:20].decode()}")
+    replicas = request.replicas or 0
+    if not 0 <= replicas <= MOST_REPLICAS:
+        raise RequestError(f"request.replicas: expected 0 to {MOST_REPLICAS}, got {_shortened(replicas)}")
     return Request(
         operation=operation,
         kind=GroupVersionKind(request.kind.group, request.kind.version, request.kind.kind),
@@ -124,7 +128,7 @@ def decode_request(body: bytes) -> Request:
         uid=request.uid,
         name=request.name or "",
         namespace=request.namespace or "",
-        replicas=request.replicas or 0,
+        replicas=replicas,
         observed_object=bytes(request.observed_object),
         aggregated_status=bytes(request.aggregated_status),
     )
@@ -140,11 +144,31 @@ class UnknownOperationError(RequestError):
         self.uid = uid
 
 
+_TYPE: Final = re.compile(r"`(\w+)(?: \| null)?`")
+_WORDS: Final = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number with a point",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "nothing",
+}
+
+
 def _worded(error: msgspec.ValidationError) -> str:
+    """msgspec's message in words that do not speak of Python."""
     problem, _, path = str(error).partition(" - at ")
     where = path.strip("`").removeprefix("$").removeprefix(".")
+    if problem.startswith("Expected"):
+        problem = _TYPE.sub(lambda named: _WORDS.get(named[1], named[1]), problem)
     problem = problem.replace("`", "").replace("Object missing required field", "missing required field")
     return f"{where or 'the body'}: {problem[:1].lower()}{problem[1:]}"
+
+
+def _shortened(number: int) -> str:
+    """A number of any size; one with hundreds of digits is not worth a line of them."""
+    return str(number) if abs(number) < 10**20 else "a number of more than 20 digits"
 
 
 def response_fields(reply: Reply) -> dict[str, Any]:

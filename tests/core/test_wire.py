@@ -42,10 +42,15 @@ def test_absent_and_null_members_are_the_same() -> None:
     assert request.namespace == ""
 
 
+@pytest.mark.parametrize("replicas", [0, 1, 2**31 - 1])
+def test_replicas_are_what_karmada_can_count(replicas: int) -> None:
+    assert decode_request(envelope(replicas=replicas)).arguments()[1] == b"%d" % replicas
+
+
 MISTAKES: list[tuple[bytes, str]] = [
     (b"", "the body is not JSON"),
     (b"{", "the body is not JSON"),
-    (b"[]", "the body: expected object, got array"),
+    (b"[]", "the body: expected an object, got a list"),
     (b'{"apiVersion": "\xff"}', "the body is not UTF-8 at byte 16"),
     (b'{"kind": "x"}', "missing required field apiVersion"),
     (b'{"apiVersion": "v1", "kind": "Pod", "request": null}', "expected apiVersion config.karmada.io/v1alpha1"),
@@ -55,11 +60,19 @@ MISTAKES: list[tuple[bytes, str]] = [
     ),
     (envelope(uid=...), "request: missing required field uid"),
     (envelope(uid=""), "request.uid: expected a text"),
-    (envelope(uid=5), "request.uid: expected str, got int"),
+    (envelope(uid=5), "request.uid: expected a text, got a whole number"),
     (envelope(operation="Explode"), "request.operation: 'Explode' is unknown; known are InterpretReplica"),
     (envelope(object=[]), "request.object: expected an object, got []"),
     (envelope(object=...), "missing required field object"),
-    (envelope(replicas="3"), "request.replicas: expected int | null, got str"),
+    (envelope(replicas="3"), "request.replicas: expected a whole number, got a text"),
+    (envelope(replicas=1.5), "request.replicas: expected a whole number, got a number with a point"),
+    (envelope(replicas=True), "request.replicas: expected a whole number, got true or false"),
+    (envelope(replicas=-1), "request.replicas: expected 0 to 2147483647, got -1"),
+    (envelope(replicas=4_000_000_000), "request.replicas: expected 0 to 2147483647, got 4000000000"),
+    (envelope(replicas=10**400), "request.replicas: expected 0 to 2147483647, got a number of more than 20 digits"),
+    (envelope(operation="GetReplicas", replicas=-1), "request.operation: 'GetReplicas' is unknown"),
+    (envelope(kind={"group": []}), "request.kind.group: expected a text, got a list"),
+    (envelope(name={}), "request.name: expected a text, got an object"),
     (b"[" * 100_000, "the body"),
 ]
 

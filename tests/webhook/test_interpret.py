@@ -116,7 +116,7 @@ BOMB = gzip.compress(bytes(64 * 1024 * 1024))
 MALFORMED = [  # body, headers, HTTP status, part of the message
     (b"", {}, 400, "not JSON"),
     (b"{", {}, 400, "not JSON"),
-    (b"[]", {}, 400, "expected object"),
+    (b"[]", {}, 400, "expected an object, got a list"),
     (b'"\xff\xfe"', {}, 400, "not UTF-8"),
     (GOOD.replace(b"v1alpha1", b"v9"), {}, 400, "expected apiVersion"),
     (GOOD.replace(b"ResourceInterpreterContext", b"AdmissionReview"), {}, 400, "expected apiVersion"),
