@@ -35,7 +35,8 @@ class Metrics:
             buckets=_SECONDS, registry=registry,
         )  # fmt: skip
         self.other_requests = Counter(
-            "interp_http_requests", "Requests to the other endpoints.", ["path", "status"], registry=registry
+            "interp_http_requests", "Requests refused with an HTTP status, on any path.", ["path", "status"],
+            registry=registry,
         )
         self.admissions = Counter("interp_admissions", "Decisions of /admit.", ["decision"], registry=registry)
         self.sightings = Counter(
@@ -63,6 +64,9 @@ class Metrics:
         )
         self.certificate_expiry = self._gauge(
             "interp_certificate_expiry_timestamp_seconds", "When the served certificate ends.", "livemin", "listener"
+        )
+        self.handshakes_failed = Counter(
+            "interp_handshakes_failed", "TLS handshakes that failed.", ["listener", "reason"], registry=registry
         )
         if DIRECTORY_VARIABLE not in os.environ:
             ProcessCollector(registry=registry)

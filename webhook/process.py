@@ -17,6 +17,7 @@ import uvloop
 
 from interpreters.core.errors import InterpError
 from webhook import logs
+from webhook.handshakes import Refusals
 from webhook.health import health_routes, inspection_routes
 from webhook.interpret import interpret_routes
 from webhook.listener import Listener, Route, unconfigured
@@ -44,9 +45,12 @@ class Running:
         self._watched = {"certificates": (files, fingerprint(files))}
         if settings.scripts:
             self._watched["scripts"] = (settings.scripts, scripts)
-        self._tls = {"main": ReloadableTls(settings.certificate, settings.key)}
-        if settings.admin_port is not None:
-            self._tls["admin"] = ReloadableTls(settings.certificate, settings.key, settings.client_ca)
+        refusals = Refusals(lambda listener, reason: service.metrics.handshakes_failed.labels(listener, reason).inc())
+        client_authorities = {"main": ""} | ({} if settings.admin_port is None else {"admin": settings.client_ca})
+        self._tls = {
+            name: ReloadableTls(settings.certificate, settings.key, bundle, refused=partial(refusals.note, name))
+            for name, bundle in client_authorities.items()
+        }
         service.reloads.add("certificates", self.load_certificates)
         self._listeners: list[Listener] = []
         self._tasks: list[asyncio.Task[None]] = []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import ssl
+from collections.abc import Callable
 from pathlib import Path
 
 from cryptography import x509
 
 from interpreters.core.errors import InputError
+from webhook.handshakes import observed
 
 
 class ReloadableTls:
@@ -18,7 +20,14 @@ class ReloadableTls:
     authorities be taken away as well as added.
     """
 
-    def __init__(self, certificate: str, key: str, client_ca: str = "") -> None:
+    def __init__(
+        self,
+        certificate: str,
+        key: str,
+        client_ca: str = "",
+        *,
+        refused: Callable[[ssl.SSLError], None] = lambda _: None,
+    ) -> None:
         self._certificate = Path(certificate)
         self._key = Path(key)
         self._client_ca = Path(client_ca) if client_ca else None
@@ -26,6 +35,7 @@ class ReloadableTls:
         self.context = self._empty()
         self.context.load_cert_chain(self._certificate, self._key)  # OpenSSL wants one before it asks for the name
         self.context.sni_callback = self._choose
+        self.context.sslobject_class = observed(refused)  # may be set on an instance, unlike most
 
     def reload(self) -> None:
         """Serve what the files hold now. Raises `InputError` and goes on with what was loaded before."""
@@ -57,8 +67,8 @@ class ReloadableTls:
         if self._client_ca:
             try:
                 context.load_verify_locations(cadata=_read(self._client_ca).decode("ascii", "replace"))
-            except (ssl.SSLError, ValueError) as error:
-                raise InputError(f"{self._client_ca}: expected PEM certificates: {error}") from None
+            except (ssl.SSLError, ValueError):
+                raise InputError(f"{self._client_ca}: expected PEM certificates") from None
         return context, x509.load_pem_x509_certificate(chain).not_valid_after_utc.timestamp()
 
 
