@@ -78,7 +78,7 @@ class Catalog(Struct, frozen=True, eq=False):
         answers = self._answers.get((kind, operation))
         if answers is None:
             if self.strict and (broken := self.in_the_way(kind, operation)):
-                raise broken.error
+                raise broken.as_script_error
             if operation not in {offered for offered, _ in self.operations(kind)}:
                 raise self._unknown(kind, operation)
             candidates = self.shadowing(kind, operation)
@@ -98,11 +98,15 @@ class Catalog(Struct, frozen=True, eq=False):
         """A broken script of the user's own that comes before every offer; of any operation, one broken as a whole."""
         offers = self.shadowing(kind, operation) if operation else ()
         best = offers[0].rank if offers else (Origin.BUNDLED, 0)
-        for entry in self.broken:
+        for entry in self.own_broken:
             concerned = entry.kind == kind and entry.operation in (None, operation)
-            if concerned and entry.source.origin < Origin.BUNDLED and entry.rank <= best:
+            if concerned and entry.rank <= best:
                 return entry
         return None
+
+    def concerns(self, kind: GroupVersionKind, operation: Operation) -> bool:
+        """Whether a script answers, or would if it were not broken."""
+        return bool(self.shadowing(kind, operation)) or self.in_the_way(kind, operation) is not None
 
     def operations(self, kind: GroupVersionKind) -> list[tuple[Operation, Offer]]:
         """What can be asked about this kind, in the order of the operation table, with the offer that answers."""
@@ -112,6 +116,11 @@ class Catalog(Struct, frozen=True, eq=False):
     def kinds(self) -> list[GroupVersionKind]:
         """The kinds named by some script, sorted."""
         return sorted({kind for kind, _ in self.offers if kind is not None})
+
+    @property
+    def own_broken(self) -> tuple[Broken, ...]:
+        """What is broken among the user's own."""
+        return tuple(entry for entry in self.broken if entry.source.origin < Origin.BUNDLED)
 
     def _unknown(self, kind: GroupVersionKind, operation: Operation) -> UnknownTargetError:
         for entry in self.broken:

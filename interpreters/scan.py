@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from interpreters.core.documents import Document, load_documents
 from interpreters.core.engine import Script
-from interpreters.core.errors import DocumentError, InterpError
+from interpreters.core.errors import DocumentError, InterpError, ScriptError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_FUNCTION, BY_RULE, Operation
 from interpreters.files import read_bytes
@@ -72,6 +72,11 @@ class Broken(Struct, frozen=True):
     @property
     def rank(self) -> tuple[int, int]:
         return (self.source.origin, self.source.order)
+
+    @property
+    def as_script_error(self) -> ScriptError:
+        """The error as whoever asks this script gets it: its author must act, not the caller."""
+        return self.error if isinstance(self.error, ScriptError) else ScriptError(str(self.error))
 
 
 Found = Candidate | Broken
@@ -207,13 +212,23 @@ def _customizations(
         try:
             found += list(_rules(document, name, file, source))  # all of its rules, or none
         except DocumentError as error:
-            found.append(Broken(file, error, source))
+            found.append(Broken(file, error, source, _target_of(document)))
     return found + broken
 
 
 def _name(document: Document) -> str:
     metadata = document.get("metadata")
     return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
+
+
+def _target_of(document: Document) -> GroupVersionKind | None:
+    """The kind that a broken customization is for, as far as it says so."""
+    spec = document.get("spec")
+    target = spec.get("target") if isinstance(spec, dict) else None
+    fields = [target.get(field) for field in ("apiVersion", "kind")] if isinstance(target, dict) else [None]
+    if document.get("kind") != CUSTOMIZATION or not all(isinstance(field, str) and field for field in fields):
+        return None
+    return GroupVersionKind.parse(*fields)
 
 
 def _rules(document: Document, name: str, file: str, source: Source) -> Iterator[Candidate]:

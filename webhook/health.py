@@ -65,8 +65,11 @@ async def readiness(service: Service) -> tuple[bool, dict[str, Any]]:
             checks[name] = f"no answer within {_CHECK_SECONDS:g} s"
     ready = not service.draining and all(word == "ok" for word in checks.values())
     detail: dict[str, Any] = {"ready": ready, "draining": service.draining, "checks": checks}
+    if broken := service.catalog.own_broken:
+        # Not a reason to take this server out of rotation: it answers for the other kinds, as others would.
+        detail["brokenScripts"] = {entry.name: str(entry.error) for entry in broken}
     if service.reloads.failures:
-        # Not a reason to take this server out of rotation: the scripts it had go on serving.
+        # Neither is this: what it had goes on serving.
         detail["failedReloads"] = dict(service.reloads.failures)
     return ready, detail
 
@@ -74,4 +77,10 @@ async def readiness(service: Service) -> tuple[bool, dict[str, Any]]:
 def kinds(service: Service) -> dict[str, list[str]]:
     """Every kind that is answered for, with its operations."""
     catalog = service.catalog
-    return {str(kind): [operation.name for operation, _ in catalog.operations(kind)] for kind in catalog.kinds}
+    answered = {
+        str(kind): [
+            operation.name for operation, _ in catalog.operations(kind) if not catalog.in_the_way(kind, operation)
+        ]
+        for kind in catalog.kinds
+    }
+    return {kind: operations for kind, operations in answered.items() if operations}

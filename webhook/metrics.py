@@ -55,6 +55,12 @@ class Metrics:
             "interp_quarantined_scripts", "Scripts not run any more until they change.", "livemax"
         )
         self.scripts = self._gauge("interp_scripts", "Kinds that a script answers for.", "livemax")
+        self.broken_scripts = self._gauge(
+            "interp_broken_scripts",
+            "Scripts of the operator's own that do not load; what they would answer fails.",
+            "livemax",
+            "kind",
+        )
         self.reloads = Counter("interp_reloads", "Reloads of files.", ["what", "outcome"], registry=registry)
         self.reload_failing = self._gauge(
             "interp_reload_failing",

@@ -82,8 +82,12 @@ def is_native(kind: GroupVersionKind) -> bool:
 
 
 def tells_pods(catalog: Catalog, kind: GroupVersionKind) -> bool:
-    """Whether some script says what pods an object of the kind stands for."""
-    return any(operation.answer in (Answer.COMPONENTS, Answer.REPLICAS) for operation, _ in catalog.operations(kind))
+    """Whether some script says what pods an object of the kind stands for, or would if it were not broken."""
+    return any(
+        catalog.concerns(kind, operation)
+        for operation in OPERATIONS
+        if operation.answer in (Answer.COMPONENTS, Answer.REPLICAS)
+    )
 
 
 def plan_registration(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.wire import Reply, Request
 from interpreters.interpretation import load_functions_async
 from interpreters.sandbox.pool import SandboxPool
-from interpreters.scan import Origin, scan
+from interpreters.scan import scan
 from webhook.listener import Route
 from webhook.load import Load
 from webhook.logs import LOGGER, RequestLog
@@ -44,6 +45,7 @@ class Service:
         self.tracing = Tracing(settings.tracing)
         self.pool = SandboxPool(settings.workers, limits=limits, max_waiting=settings.waiting)
         self.load = Load(settings.max_bytes, settings.workers + max(1, settings.waiting // 2))
+        self._broken_kinds: set[str] = set()
         self._install(Catalog({}))
         self.reloads = Reloads({"scripts": self.load_scripts}, self.metrics)
         self.checks: dict[str, Check] = {"scripts": self._scripts_loaded, "workers": self._workers_up}
@@ -56,12 +58,19 @@ class Service:
         self._killed: dict[str, int] = {}
 
     async def start(self) -> None:
-        """Workers first, since scripts are loaded in them. A broken script is reported and left out."""
+        """Workers first, since scripts are loaded in them. A broken script is reported; what it would answer fails.
+
+        Raises `InputError` for one whose kind cannot be told: any answer could be the wrong script's."""
         await self.pool.start()
-        self._install(await self._read_scripts())
-        for broken in self.catalog.broken:
+        catalog = await self._read_scripts()
+        for broken in catalog.own_broken:
+            if broken.kind is None:
+                raise InputError(f"scripts: {broken.error}")
+        self._install(catalog)
+        for broken in catalog.broken:
             LOGGER.error(
-                "a script is broken and does not answer", extra={"script": broken.name, "reason": str(broken.error)}
+                "a script is broken; what it would answer fails",
+                extra={"script": broken.name, "kind": str(broken.kind), "reason": str(broken.error)},
             )
         self.observe()
 
@@ -72,9 +81,8 @@ class Service:
     async def load_scripts(self) -> str:
         """Swap in what the files hold now. Raises `InputError` when any of the operator's own scripts is broken."""
         catalog = await self._read_scripts()
-        for broken in catalog.broken:
-            if broken.source.origin < Origin.BUNDLED:
-                raise InputError(str(broken.error))
+        if catalog.own_broken:
+            raise InputError(str(catalog.own_broken[0].error))
         self._install(catalog)
         self.observe()
         return f"{len(catalog.kinds)} kinds"
@@ -103,12 +111,16 @@ class Service:
     def _install(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self.known_kinds = frozenset(catalog.kinds)
+        broken = Counter(str(entry.kind) for entry in catalog.own_broken)
+        self._broken_kinds |= broken.keys()
+        for kind in self._broken_kinds:  # those that are well again say 0
+            self.metrics.broken_scripts.labels(kind).set(broken[kind])
 
     async def _read_scripts(self) -> Catalog:
         bundled = None if self.settings.bundled_language == "none" else self.settings.bundled_language
         places = [Path(place) for place in self.settings.scripts]
         found = await asyncio.to_thread(scan, places, bundled=bundled)
-        return Catalog.build(found, await load_functions_async(self.pool, found))
+        return Catalog.build(found, await load_functions_async(self.pool, found), strict=True)
 
     async def _scripts_loaded(self) -> str | None:
         return None if self.catalog.offers else "no script is loaded"

@@ -15,8 +15,7 @@ _REPLICAS = next(operation for operation in OPERATIONS if operation.answer is An
 
 async def interpreted(service: Service, kind: GroupVersionKind, obj: bytes, deadline: float) -> Interpreted:
     """The components, or without a script for those the replicas. Raises `InterpError`."""
-    offered = {operation for operation, _ in service.catalog.operations(kind)}
-    operation = _COMPONENTS if _COMPONENTS in offered else _REPLICAS
+    operation = _COMPONENTS if service.catalog.concerns(kind, _COMPONENTS) else _REPLICAS
     service.load.begin(kind)
     try:
         done = await interpret_async(service.pool, service.catalog, Request(operation, kind, obj), deadline)

@@ -13,7 +13,8 @@ from interpreters.catalog import Catalog, Offer
 from interpreters.core.documents import dump_documents
 from interpreters.core.errors import UnknownTargetError
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.core.operations import Answer
+from interpreters.core.operations import OPERATIONS, Answer
+from interpreters.scan import Origin
 
 
 @click.command("export", short_help="scripts as ResourceInterpreterCustomizations for Karmada")
@@ -56,9 +57,14 @@ def _chosen(catalog: Catalog, names: Sequence[str]) -> list[GroupVersionKind]:
     from webhook.registration import is_native
 
     if not names:
+        for kind, operation in catalog.offers:
+            if kind is None and (offer := catalog.offers[None, operation][0]).source.origin is not Origin.DEFAULT:
+                raise click.UsageError(f"{offer.script.name} answers for every kind: name the KIND to export it for.")
+        if catalog.own_broken:
+            raise catalog.own_broken[0].error
         return [kind for kind in catalog.kinds if not is_native(kind)]
     spellings: dict[str, list[GroupVersionKind]] = {}
-    for kind in catalog.kinds:
+    for kind in sorted({*catalog.kinds, *(broken.kind for broken in catalog.own_broken if broken.kind)}):
         group = kind.group or "core"
         for spelling in (kind.kind, f"{kind.kind}.{group}", f"{kind.kind}.{kind.version}.{group}", kind.folder):
             spellings.setdefault(spelling.lower(), []).append(kind)
@@ -73,13 +79,19 @@ def _chosen(catalog: Catalog, names: Sequence[str]) -> list[GroupVersionKind]:
 
 
 def _offers(catalog: Catalog, kind: GroupVersionKind) -> list[Offer]:
-    """What answers for a kind by name; a kind of Kubernetes' own keeps its components to itself."""
+    """What answers for a kind, the default left out; a kind of Kubernetes' own keeps its components to itself.
+
+    Raises `ScriptError` for a broken script: what would be exported in its place is not what was meant."""
     from webhook.registration import is_native
 
+    nowhere = [broken for broken in catalog.own_broken if broken.kind is None]
+    for broken in (*nowhere, *(catalog.in_the_way(kind, operation) for operation in OPERATIONS)):
+        if broken is not None:
+            raise broken.error
     return [
         offer
         for operation, offer in catalog.operations(kind)
-        if offer.kind is not None and not (is_native(kind) and operation.answer is Answer.COMPONENTS)
+        if offer.source.origin is not Origin.DEFAULT and not (is_native(kind) and operation.answer is Answer.COMPONENTS)
     ]
 
 

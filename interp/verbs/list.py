@@ -13,6 +13,7 @@ from interp.scripts import Sources, open_scripts, script_options
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Operation
+from interpreters.scan import Broken
 
 Rows = list[tuple[Operation, Offer, tuple[Offer, ...]]]
 
@@ -25,7 +26,8 @@ Rows = list[tuple[Operation, Offer, tuple[Offer, ...]]]
 def command(words: tuple[str, ...], wide: bool, output: str, **options: Any) -> int:
     """Show which source answers for each kind and operation. KIND narrows it: any part of group, version or kind."""
     with open_scripts(Sources(**options)) as (_, catalog):
-        kinds = [kind for kind in catalog.kinds if all(word.lower() in str(kind).lower() for word in words)]
+        named = {*catalog.kinds, *(broken.kind for broken in catalog.own_broken if broken.kind)}
+        kinds = [kind for kind in sorted(named) if all(word.lower() in str(kind).lower() for word in words)]
         if words and not kinds and not catalog.broken:
             raise click.UsageError(f"no script is for a kind with {' and '.join(map(repr, words))} in it.")
         if output == "json":
@@ -39,10 +41,19 @@ def _offers(catalog: Catalog, kind: GroupVersionKind) -> Rows:
     """What answers for a kind by name (the default, which answers for every kind, is left out), and what it shadows."""
     found: Rows = []
     for operation, offer in catalog.operations(kind):
-        if offer.kind is not None:
+        if offer.kind is not None and not catalog.in_the_way(kind, operation):
             shadowed = [o for o in catalog.shadowing(kind, operation) if o not in catalog.find(kind, operation)]
             found.append((operation, offer, tuple(o for o in shadowed if o.kind is not None)))
     return found
+
+
+def _failing(catalog: Catalog, kind: GroupVersionKind) -> dict[Broken, list[Operation]]:
+    """The broken scripts of the user's own that stand in the way, each with the operations that fail because of it."""
+    failing: dict[Broken, list[Operation]] = {}
+    for operation in OPERATIONS:
+        if broken := catalog.in_the_way(kind, operation):
+            failing.setdefault(broken, []).append(operation)
+    return failing
 
 
 def _report(catalog: Catalog, kinds: list[GroupVersionKind]) -> dict[str, Any]:
@@ -65,8 +76,17 @@ def _report(catalog: Catalog, kinds: list[GroupVersionKind]) -> dict[str, Any]:
             }
             for kind in kinds
         ],
-        "broken": [{"script": broken.name, "error": str(broken.error)} for broken in catalog.broken],
+        "broken": [_broken(catalog, broken) for broken in catalog.broken],
     }
+
+
+def _broken(catalog: Catalog, broken: Broken) -> dict[str, Any]:
+    about: dict[str, Any] = {"script": broken.name, "error": str(broken.error), "fails": []}
+    if broken.kind:
+        fails = _failing(catalog, broken.kind).get(broken, [])
+        about |= {"apiVersion": broken.kind.api_version, "kind": broken.kind.kind}
+        about["fails"] = [operation.name for operation in fails]
+    return about
 
 
 def _print(catalog: Catalog, kinds: list[GroupVersionKind], *, wide: bool) -> None:
@@ -87,6 +107,9 @@ def _print(catalog: Catalog, kinds: list[GroupVersionKind], *, wide: bool) -> No
                     offer.script.name,
                     ", ".join(shadow.script.name for shadow in shadowed),
                 )
+            for broken, fails in _failing(catalog, kind).items():
+                for operation in fails:
+                    table.add_row(str(kind), operation.name, str(broken.source.origin), "broken", broken.name, "")
     else:
         for title in ("kind", "source", "language", "operations"):
             table.add_column(title, overflow="fold")
@@ -97,6 +120,8 @@ def _print(catalog: Catalog, kinds: list[GroupVersionKind], *, wide: bool) -> No
                 rows.setdefault((str(offer.source.origin), offer.script.language), []).append(_short(operation) + mark)
             for (origin, language), operations in rows.items():
                 table.add_row(str(kind), origin, language, " ".join(operations))
+            for broken, fails in _failing(catalog, kind).items():
+                table.add_row(str(kind), str(broken.source.origin), "broken", " ".join(map(_short, fails)))
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     console.print(table)
     if not wide:
