@@ -35,7 +35,9 @@ class Metrics:
             buckets=_SECONDS, registry=registry,
         )  # fmt: skip
         self.other_requests = Counter(
-            "interp_http_requests", "Requests refused with an HTTP status, on any path.", ["path", "status"],
+            "interp_http_requests",
+            "Requests refused with an HTTP status, on any path.",
+            ["path", "status"],
             registry=registry,
         )
         self.admissions = Counter("interp_admissions", "Decisions of /admit.", ["decision"], registry=registry)
@@ -52,7 +54,10 @@ class Metrics:
             "interp_workers_killed", "Sandbox workers lost, by reason.", ["reason"], registry=registry
         )
         self.quarantined = self._gauge(
-            "interp_quarantined_scripts", "Scripts not run any more until they change.", "livemax"
+            "interp_quarantined_scripts", "Scripts not run for a while, because they kept losing workers.", "livemax"
+        )
+        self.quarantined_calls = self._gauge(
+            "interp_quarantined_calls", "Objects not given to their script for a while, for the same reason.", "livemax"
         )
         self.scripts = self._gauge("interp_scripts", "Kinds that a script answers for.", "livemax")
         self.broken_scripts = self._gauge(

@@ -100,7 +100,9 @@ class Service:
         metrics.in_flight.set(self.load.requests)
         metrics.waiting.set(stats.waiting)
         metrics.workers.set(stats.ready)
-        metrics.quarantined.set(len(stats.quarantined))
+        whole = sum(sentence.whole for sentence in stats.quarantined)
+        metrics.quarantined.set(whole)
+        metrics.quarantined_calls.set(len(stats.quarantined) - whole)
         metrics.scripts.set(len(self.catalog.kinds))
         for reason, total in stats.kills.items():
             metrics.workers_killed.labels(reason).inc(total - self._killed.get(reason, 0))

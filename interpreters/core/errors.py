@@ -5,7 +5,7 @@ InterpError
 │   ├── ScriptSyntaxError    the text does not compile or fails while loading
 │   ├── ReplyError           it ran, but what it returned is not a valid reply
 │   ├── LimitError           it used more time, memory, output or depth than it may
-│   └── QuarantinedError     it kept losing its workers and is not tried again until its text changes
+│   └── QuarantinedError     it kept losing its workers and is not tried again for a while
 ├── RequestError             the caller must act: malformed envelope or object
 │   └── UnknownTargetError   no script answers for this kind or operation
 ├── InputError               a file, a setting or a command-line value is wrong

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from math import inf
 from types import TracebackType
 from typing import Self, cast
 
@@ -128,7 +127,7 @@ class SandboxPool:
         busy = sum(len(seat.tray) > 0 for seat in seats)
         laid = sum(len(seat.tray) for seat in seats) - busy
         return self._counters.snapshot(
-            self.standings,
+            self.standings.sentences(self._loop.time()) if seats else (),
             size=self.size,
             ready=ready,
             starting=len(seats) - ready,
@@ -140,10 +139,10 @@ class SandboxPool:
         if self._crew is None:
             raise BusyError("the sandbox is closed")
         check_input(task)
-        self.standings.check(task.script, task.function)
+        now = self._loop.time()
+        self.standings.check(task, now)
         job = Job(task, self._loop.create_future())
         self._counters.calls += 1
-        now = self._loop.time()
         if not self._queue and self._turnstile.admits(job.digest, now) and (seat := self._seat_for(job, now)):
             self._hand(seat, job, now)
         else:
@@ -180,7 +179,7 @@ class SandboxPool:
             if job.timer:
                 job.timer.cancel()
             try:
-                self.standings.check(job.task.script, job.task.function)
+                self.standings.check(job.task, now)
             except InterpError as error:
                 job.fail(error)
                 self._not_taken(seat)
@@ -282,7 +281,7 @@ class SandboxPool:
         else:
             self._counters.kills["time"] += 1
             if job.task.unhurried(job.seconds):
-                self.standings.lose(job.task.script, "time", self._loop.time())
+                self.standings.lose(job.task, "time", self._loop.time())
             job.fail(overdue(job.task, job.seconds))
         self._serve()
 
@@ -316,7 +315,7 @@ class SandboxPool:
         if spoils(result) or (ran_out_of_time(result) and job.task.unhurried(job.seconds)):
             self.standings.strike(job.digest, self._loop.time())
         else:
-            self.standings.prove(job.digest, result.seconds if isinstance(result, Outcome) else inf)
+            self.standings.prove(job.digest, result.seconds if isinstance(result, Outcome) else None)
         if spoils(result) and self._crew is not None:
             self._counters.kills[MEMORY] += 1
             self._crew.remove(seat)
@@ -359,7 +358,7 @@ class SandboxPool:
         self._vacate(seat)
         job = self._bereave(seat)
         if job is not None:
-            self.standings.lose(job.task.script, "protocol", self._loop.time())
+            self.standings.lose(job.task, "protocol", self._loop.time())
             job.fail(lied(job.task, error))
         self._serve()
 
@@ -381,7 +380,7 @@ class SandboxPool:
             self._enqueue(job, first=True)
             return
         for _ in range(2 if job.retried else 1):
-            self.standings.lose(job.task.script, reason_of(cause), self._loop.time())
+            self.standings.lose(job.task, reason_of(cause), self._loop.time())
         job.fail(died(job.task, cause))
 
     def on_false_start(self, error: InternalError) -> None:

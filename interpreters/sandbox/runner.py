@@ -119,7 +119,7 @@ class SandboxRunner:
         ready = sum(conversation.ready for conversation in self._alive)
         starting = len(self._alive) - ready
         return self._counters.snapshot(
-            self.standings,
+            self.standings.sentences(time.monotonic()),
             size=self.workers,
             ready=ready,
             starting=starting,
@@ -129,7 +129,7 @@ class SandboxRunner:
 
     def _run(self, task: Task) -> Outcome | frozenset[str]:
         check_input(task)
-        self.standings.check(task.script, task.function)
+        self.standings.check(task, time.monotonic())
         self._counters.calls += 1
         for retried in (False, True):
             conversation = self._take(task)
@@ -143,7 +143,7 @@ class SandboxRunner:
                     self._counters.retries += 1
                     continue
                 for _ in range(2 if retried else 1):
-                    self.standings.lose(task.script, reason_of(cause), time.monotonic())
+                    self.standings.lose(task, reason_of(cause), time.monotonic())
                 raise died(task, cause) from None
             except BaseException:
                 self._discard(conversation)
@@ -220,11 +220,11 @@ class SandboxRunner:
                 raise stillborn(conversation.process, "did not become ready") from None
             self._counters.kills["time"] += 1
             if task.unhurried(seconds):
-                self.standings.lose(task.script, "time", time.monotonic())
+                self.standings.lose(task, "time", time.monotonic())
             raise overdue(task, seconds) from None
         except ProtocolError as error:
             self._counters.kills["protocol"] += 1
-            self.standings.lose(task.script, "protocol", time.monotonic())
+            self.standings.lose(task, "protocol", time.monotonic())
             raise lied(task, error) from None
         if spoils(result):
             self._counters.kills[process.MEMORY] += 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from functools import lru_cache
+from hashlib import blake2b
 from math import inf
 from typing import TypeVar
 
@@ -14,14 +15,19 @@ from msgspec import Struct
 
 from interpreters.core.engine import Script
 from interpreters.core.errors import QuarantinedError
+from interpreters.sandbox.calls import Task
 
+K = TypeVar("K")
 V = TypeVar("V")
 
 BRISK = 0.002
 """Seconds within which a script answers that need not be waited for."""
 
+_Accused = str | tuple[str, bytes]
+"""A script's digest, alone or with the digest of a call."""
+
 REMEMBERED = 10_000
-"""Digests kept in each book; the oldest is forgotten first."""
+"""Entries kept in each book; the oldest is forgotten first."""
 
 
 @lru_cache(maxsize=1024)
@@ -31,38 +37,63 @@ def digest_of(script: Script) -> str:
 
 
 class Sentence(Struct, frozen=True):
-    """A script in quarantine: what it lost its workers to, most frequent reason first."""
+    """What is not run for a while, and what it lost its workers to, most frequent reason first."""
 
     script: str
+    whole: bool  # the script, or only its calls with the same arguments
     losses: int
     reasons: tuple[tuple[str, int], ...]
+    until: float
+    seconds: float
 
     def __str__(self) -> str:
         reasons = ", ".join(f"{count} by {reason}" for reason, count in self.reasons)
-        return f"in quarantine: it lost {self.losses} workers ({reasons}) and is tried again when its text changes"
+        lost = f"lost {self.losses} workers ({reasons}) and is tried again"
+        if self.whole:
+            return f"in quarantine: it {lost} when its text changes, or after {self.seconds:g} s"
+        return f"in quarantine: on this object it {lost} when either changes, or after {self.seconds:g} s"
 
 
 class Standings:
-    """The books. `losses` workers lost within `window` seconds put a script in quarantine; 0 switches that off."""
+    """The books. `losses` workers lost within `window` seconds mean quarantine for as long; 0 switches that off.
+
+    A script that has answered somebody is not to blame as a whole for an object that is too much for it: otherwise
+    whoever may create objects of a kind could stop the kind for everybody. Only the same call is refused then.
+    """
 
     def __init__(self, losses: int = 3, window: float = 300.0) -> None:
         self.losses = losses
         self.window = window
-        self.quarantined: OrderedDict[str, Sentence] = OrderedDict()
-        self._lost: OrderedDict[str, list[tuple[float, str]]] = OrderedDict()
+        self._sentences: OrderedDict[_Accused, Sentence] = OrderedDict()
+        self._partly_accused: set[str] = set()
+        self._lost: OrderedDict[_Accused, list[tuple[float, str]]] = OrderedDict()
         self._suspect_until: OrderedDict[str, float] = OrderedDict()
         self._proven: OrderedDict[str, float] = OrderedDict()
 
-    def check(self, script: Script, function: str) -> None:
-        if self.quarantined and (sentence := self.quarantined.get(digest_of(script))):
-            raise QuarantinedError(str(sentence), script=script.name, function=function or None)
+    def sentences(self, now: float) -> tuple[Sentence, ...]:
+        """Everything in quarantine."""
+        for accused in [one for one, sentence in self._sentences.items() if sentence.until <= now]:
+            del self._sentences[accused]
+        self._partly_accused = {accused[0] for accused in self._sentences if isinstance(accused, tuple)}
+        return tuple(self._sentences.values())
 
-    def prove(self, digest: str, seconds: float = inf) -> None:
-        """It answered in time, after so many seconds as far as is known."""
-        if digest in self._proven:
+    def check(self, task: Task, now: float) -> None:
+        """Raises `QuarantinedError`. The names of a script's functions may always be asked for."""
+        if not self._sentences or not task.function:
+            return
+        digest = digest_of(task.script)
+        sentence = self._sentences.get(digest)
+        if sentence is None and digest in self._partly_accused:
+            sentence = self._sentences.get(_call_of(task))
+        if sentence is not None and sentence.until > now:
+            raise QuarantinedError(str(sentence), script=task.script.name, function=task.function)
+
+    def prove(self, digest: str, seconds: float | None = None) -> None:
+        """It came back in time; with an answer if it took `seconds`."""
+        if digest not in self._proven:
+            _remember(self._proven, digest, inf)
+        if seconds is not None:
             self._proven[digest] = seconds
-        else:
-            _remember(self._proven, digest, seconds)
 
     def proven(self, digest: str) -> bool:
         return digest in self._proven
@@ -83,20 +114,34 @@ class Standings:
         """It used all of its time; its worker survived."""
         _remember(self._suspect_until, digest, now + self.window)
 
-    def lose(self, script: Script, reason: str, now: float) -> None:
-        """It lost a worker."""
-        digest = digest_of(script)
+    def lose(self, task: Task, reason: str, now: float) -> None:
+        """This call lost a worker."""
+        digest = digest_of(task.script)
         self.strike(digest, now)
-        recent = [entry for entry in self._lost.get(digest, ()) if entry[0] > now - self.window]
+        has_answered = self._proven.get(digest, inf) < inf
+        accused: _Accused = _call_of(task) if has_answered else digest
+        recent = [entry for entry in self._lost.get(accused, ()) if entry[0] > now - self.window]
         recent.append((now, reason))
-        _remember(self._lost, digest, recent)
+        _remember(self._lost, accused, recent)
         if self.losses and len(recent) >= self.losses:
             reasons = tuple(Counter(name for _, name in recent).most_common())
-            _remember(self.quarantined, digest, Sentence(script.name, len(recent), reasons))
+            until = now + self.window
+            sentence = Sentence(task.script.name, not has_answered, len(recent), reasons, until, self.window)
+            _remember(self._sentences, accused, sentence)
+            if has_answered:
+                self._partly_accused.add(digest)
 
 
-def _remember(book: OrderedDict[str, V], digest: str, entry: V) -> None:
-    book[digest] = entry
-    book.move_to_end(digest)
+def _call_of(task: Task) -> tuple[str, bytes]:
+    content = blake2b(task.function.encode(errors="replace"), digest_size=16)
+    for argument in task.arguments:
+        content.update(b"%d:" % len(argument))
+        content.update(argument)
+    return digest_of(task.script), content.digest()
+
+
+def _remember(book: OrderedDict[K, V], key: K, entry: V) -> None:
+    book[key] = entry
+    book.move_to_end(key)
     if len(book) > REMEMBERED:
         book.popitem(last=False)

@@ -6,7 +6,7 @@ from collections import Counter
 
 from msgspec import Struct, field
 
-from interpreters.sandbox.standing import Sentence, Standings
+from interpreters.sandbox.standing import Sentence
 
 
 class SandboxStats(Struct, frozen=True):
@@ -33,7 +33,7 @@ class Counters(Struct):
     kills: Counter[str] = field(default_factory=Counter)
 
     def snapshot(
-        self, standings: Standings, *, size: int, ready: int, starting: int, busy: int, waiting: int
+        self, quarantined: tuple[Sentence, ...], *, size: int, ready: int, starting: int, busy: int, waiting: int
     ) -> SandboxStats:
         return SandboxStats(
             size=size,
@@ -45,5 +45,5 @@ class Counters(Struct):
             retries=self.retries,
             recycled=self.recycled,
             kills=dict(self.kills),
-            quarantined=tuple(standings.quarantined.values()),
+            quarantined=quarantined,
         )

@@ -73,7 +73,7 @@ def test_the_second_listener_takes_the_private_endpoints_and_demands_a_certifica
 
 
 def test_a_client_authority_that_is_taken_away_is_trusted_no_more(certs: Path, clients: Path, tmp_path: Path) -> None:
-    make_folder(tmp_path, ["somebody else"])
+    make_folder(tmp_path, ["somebody-else"])
     bundle = tmp_path / "bundle.crt"
     bundle.write_bytes((clients / "ca.crt").read_bytes())
     with Server(certs, *FLAGS, "--admin-port", "0", "--client-ca", str(bundle)) as server:

@@ -296,6 +296,23 @@ def test_a_server_that_cannot_start_says_why_and_exits(own: Path) -> None:
             Server(own, *flags(own, "--processes", processes))
 
 
+def test_an_object_that_is_too_much_for_a_script_is_refused_alone_and_hinders_no_reload(own: Path) -> None:
+    with Server(own, *flags(own, "--workers", "1", "--script-seconds", "0.2")) as server:
+        client = Client(server.port, own / "ca.crt")
+        good = request("lua", "InterpretReplica", replicas=3)
+        assert client.interpret(good)["replicas"] == 3
+        bad = request("lua", "InterpretReplica", behaviour="freeze")
+        codes = [client.interpret(bad)["status"]["code"] for _ in range(4)]
+        assert codes == [422, 422, 422, 503]
+        assert client.interpret(good)["replicas"] == 3
+        assert client.metric("interp_quarantined_calls") == 1
+        assert client.metric("interp_quarantined_scripts") == 0
+        server.signal(signal.SIGHUP)
+        server.wait_for("reloaded", what="scripts")
+        assert client.interpret(good)["replicas"] == 3
+        assert client.interpret(bad)["status"]["code"] == 503
+
+
 def test_a_client_that_goes_away_frees_its_worker(own: Path) -> None:
     with Server(own, *flags(own, "--workers", "1", "--script-seconds", "20")) as server:
         gone, prober = Client(server.port, own / "ca.crt"), Client(server.port, own / "ca.crt")

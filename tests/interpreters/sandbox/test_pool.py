@@ -239,7 +239,8 @@ async def test_a_script_that_keeps_losing_workers_is_quarantined_and_the_others_
         with pytest.raises(QuarantinedError) as caught:
             await pool.call(probe("bad"), "spin", [])
         assert str(caught.value) == (
-            "bad: in spin: in quarantine: it lost 3 workers (3 by time) and is tried again when its text changes"
+            "bad: in spin: in quarantine: it lost 3 workers (3 by time)"
+            " and is tried again when its text changes, or after 300 s"
         )
         assert (await pool.call(probe(), "echo", [b"1"], limits=PATIENT)).values == (b"1",)
         cured = await pool.call(Script("bad", "probe", "cured"), "echo", [b"1"], limits=PATIENT)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interpreters.core.engine import Script
+from interpreters.core.engine import Limits, Script
 from interpreters.core.errors import QuarantinedError
+from interpreters.sandbox.calls import Task
 from interpreters.sandbox.standing import Standings, digest_of
 from interpreters.sandbox.waiting import FairQueue, Turnstile
 
@@ -22,39 +23,81 @@ class Waiter:
     doubtful: bool = False
 
 
+def task(script: Script = BAD, argument: bytes = b"{}", function: str = "F") -> Task:
+    return Task(script, function, [argument], True, Limits(), None)
+
+
 def test_the_third_loss_within_the_window_is_quarantine_and_says_why() -> None:
     standings = Standings(losses=3, window=100)
     for moment, reason in ((0, "time"), (10, "memory"), (20, "time")):
-        standings.check(BAD, "F")
-        standings.lose(BAD, reason, moment)
+        standings.check(task(), moment)
+        standings.lose(task(), reason, moment)
     with pytest.raises(QuarantinedError) as caught:
-        standings.check(BAD, "F")
+        standings.check(task(argument=b"[]"), 21)
     assert str(caught.value) == (
         "bad.lua: in F: in quarantine: it lost 3 workers (2 by time, 1 by memory)"
-        " and is tried again when its text changes"
+        " and is tried again when its text changes, or after 100 s"
     )
+
+
+def test_a_script_that_has_answered_is_refused_the_same_call_only() -> None:
+    standings = Standings(losses=3, window=100)
+    standings.prove(digest_of(BAD), 0.001)
+    for argument in (b"1", b"2", b"3", b"1", b"1"):
+        standings.check(task(argument=b"1"), 0)
+        standings.lose(task(argument=argument), "time", 0)
+    with pytest.raises(QuarantinedError) as caught:
+        standings.check(task(argument=b"1"), 1)
+    assert str(caught.value) == (
+        "bad.lua: in F: in quarantine: on this object it lost 3 workers (3 by time)"
+        " and is tried again when either changes, or after 100 s"
+    )
+    for other in (task(argument=b"2"), task(argument=b"1", function="G"), task(Script("x", "lua", "")), task()):
+        standings.check(other, 1)
+
+
+def test_knowing_a_scripts_functions_is_no_answer() -> None:
+    standings = Standings(losses=1)
+    standings.prove(digest_of(BAD))
+    standings.lose(task(argument=b"1"), "time", 0)
+    with pytest.raises(QuarantinedError):
+        standings.check(task(argument=b"2"), 1)
+
+
+def test_quarantine_ends_after_the_window_and_never_hides_a_scripts_functions() -> None:
+    for answered in (False, True):
+        standings = Standings(losses=1, window=100)
+        if answered:
+            standings.prove(digest_of(BAD), 0.001)
+        standings.lose(task(), "time", 0)
+        assert [sentence.whole for sentence in standings.sentences(99)] == [not answered]
+        standings.check(task(function=""), 99)
+        with pytest.raises(QuarantinedError):
+            standings.check(task(), 99)
+        standings.check(task(), 100)
+        assert standings.sentences(100) == ()
 
 
 def test_losses_far_apart_are_forgiven() -> None:
     standings = Standings(losses=3, window=100)
     for moment in (0, 60, 120, 180, 240):
-        standings.lose(BAD, "time", moment)
-        standings.check(BAD, "F")
+        standings.lose(task(), "time", moment)
+        standings.check(task(), moment)
 
 
 def test_another_name_does_not_help_but_another_text_does() -> None:
     standings = Standings(losses=1)
-    standings.lose(BAD, "time", 0)
+    standings.lose(task(), "time", 0)
     with pytest.raises(QuarantinedError):
-        standings.check(Script("renamed.lua", "lua", BAD.text), "F")
-    standings.check(Script(BAD.name, "lua", BAD.text + " "), "F")
+        standings.check(task(Script("renamed.lua", "lua", BAD.text)), 1)
+    standings.check(task(Script(BAD.name, "lua", BAD.text + " ")), 1)
 
 
 def test_quarantine_can_be_switched_off() -> None:
     standings = Standings(losses=0)
     for moment in range(50):
-        standings.lose(BAD, "time", moment)
-    standings.check(BAD, "F")
+        standings.lose(task(), "time", moment)
+    standings.check(task(), 51)
 
 
 def test_a_suspect_is_one_until_the_window_has_passed() -> None:

@@ -11,6 +11,8 @@ local function behave(obj)
     return 1 + behave(obj)
   elseif behaviour == "fail" then
     error("the scene cannot be played")
+  elseif behaviour == "freeze" then  -- a long call into C, which only killing the worker ends
+    return string.find(("a"):rep(30000), ".-.-.-.-b$")
   elseif behaviour == "print" then
     print("the note is", obj.spec.note)
   end
