@@ -6,6 +6,7 @@ The JSON schema, the command line and the documentation of the settings all deri
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -57,7 +58,11 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     script_memory: Annotated[int, Meta(ge=MIB, description="Memory in bytes one call of a script may take.")] = 64 * MIB
 
     path_secret: Annotated[
-        str, Meta(pattern="^[A-Za-z0-9_-]*$", description="Serve /interpret/<secret> instead of /interpret.")
+        str,
+        Meta(
+            pattern="^([A-Za-z0-9_-]{16,})?$",
+            description="Serve /interpret/<secret> instead of /interpret; 16 letters, digits, - or _ at least.",
+        ),
     ] = ""
     path_secret_file: Annotated[str, Meta(description="File that holds the path secret.")] = ""
     allow_from: Annotated[list[str], Meta(description="Networks that may call /interpret; none given: all.")] = []
@@ -102,6 +107,10 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
 
 
 SECRET_FIELDS = frozenset({"path_secret", "ledger"})
+UNGUESSABLE = (
+    "expected at least 16 letters, digits, - and _, so that nobody guesses it;"
+    " `head -c 24 /dev/urandom | base64 | tr '+/' '-_'` makes one"
+)
 
 
 def attribute(key: str) -> str:
@@ -122,22 +131,45 @@ def schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "interp serve", **body}
 
 
-def check(settings: Settings) -> None:
-    """Rules between fields, which a schema cannot say. Raises `InputError` naming the key."""
-    if not settings.certificate or not settings.key:
-        missing = "certificate" if not settings.certificate else "key"
-        raise InputError(f"{missing}: is required; `interp certs make` creates a pair, `make serve` does all of it")
+def check(settings: Settings, *, to_serve: bool = True) -> None:
+    """Rules that a schema cannot say. Raises `InputError` that names every key at fault.
+
+    `to_serve` also demands what a server cannot do without.
+    """
+    wrong = list(_required(settings)) if to_serve else []
     if settings.path_secret and settings.path_secret_file:
-        raise InputError("pathSecret and pathSecretFile: give one of the two")
+        wrong.append("pathSecret and pathSecretFile: give one of the two")
     if settings.client_ca and settings.admin_port is None:
-        raise InputError("clientCa: needs adminPort, since Karmada presents no certificate to the first listener")
+        wrong.append("clientCa: needs adminPort, since Karmada presents no certificate to the first listener")
     if settings.kubeconfig and settings.quotas:
-        raise InputError("quotas and kubeconfig: give one of the two")
+        wrong.append("quotas and kubeconfig: give one of the two")
     for network in settings.allow_from:
         try:
             ipaddress.ip_network(network)
         except ValueError as error:
-            raise InputError(f"allowFrom: expected a network such as 10.0.0.0/8: {error}") from None
+            wrong.append(f"allowFrom: expected a network such as 10.0.0.0/8: {error}")
+    if settings.ledger:
+        from estimator.accounting.database import database_url  # brings SQLAlchemy, which most commands do without
+
+        try:
+            database_url(settings.ledger)
+        except InputError as error:
+            wrong.append(str(error))
+    refuse(wrong)
+
+
+def refuse(mistakes: Sequence[str]) -> None:
+    """Raise `InputError` with all mistakes, if there are any."""
+    if len(mistakes) > 1:
+        raise InputError(f"{len(mistakes)} settings are wrong:" + "".join(f"\n  {mistake}" for mistake in mistakes))
+    if mistakes:
+        raise InputError(mistakes[0])
+
+
+def _required(settings: Settings) -> Iterator[str]:
+    for key, value in (("certificate", settings.certificate), ("key", settings.key)):
+        if not value:
+            yield f"{key}: is required; `interp certs make` creates a pair, `make serve` does all of it"
 
 
 def shown(settings: Settings) -> dict[str, Any]:

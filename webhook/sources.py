@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,31 +14,55 @@ import msgspec
 
 from interpreters.core.errors import InputError
 from interpreters.files import read_documents
-from webhook.settings import Settings, check, schema
+from webhook.settings import SECRET_FIELDS, UNGUESSABLE, Settings, attribute, check, refuse, schema
 
 PREFIX = "INTERP_"
 PATH_KEYS = frozenset({"scripts", "quotas", "memberClusters"})
 CONFIG_VARIABLE = PREFIX + "CONFIG"
+DEBUG_VARIABLE = PREFIX + "DEBUG"  # shows where a bug of ours is
+_SERVICE_LINK = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$")
 
 
 def load_settings(
     flags: Mapping[str, Any], environment: Mapping[str, str], file: str | None = None, *, to_serve: bool = True
 ) -> Settings:
-    """Merge all sources. `flags` holds only what was given, by YAML key. Raises `InputError` naming source and key.
+    """Merge all sources. `flags` holds only what was given, by YAML key. Raises `InputError` that names every mistake
+    with its source and key.
 
     `to_serve` also demands what a server cannot do without.
     """
     file = file or environment.get(CONFIG_VARIABLE)
-    layers = [_from_file(file) if file else {}, _from_environment(environment), _from_flags(flags)]
-    merged = {key: value for layer in layers for key, value in layer.items()}
-    settings = msgspec.convert(merged, Settings)
-    if to_serve:
-        check(settings)
+    in_file = _from_file(file) if file else {}
+    in_variables = _from_environment(environment)
+    refuse(
+        [
+            *_mistakes(in_file, lambda key: f"{file}: {key}"),
+            *_mistakes(in_variables, variable),
+            *_mistakes(flags, flag),
+        ]
+    )
+    settings = msgspec.convert({**in_file, **in_variables, **flags}, Settings)
+    check(settings, to_serve=to_serve)
     if settings.path_secret_file:
         settings = msgspec.structs.replace(
             settings, path_secret=_secret(settings.path_secret_file), path_secret_file=""
         )
     return settings
+
+
+def stray_variables(environment: Mapping[str, str]) -> list[str]:
+    """A remark about each variable that looks like a setting and is none, most likely for a typing error.
+
+    Those that Kubernetes sets for Services whose name begins with `interp` are not ours to complain about.
+    """
+    known = [variable(key).removeprefix(PREFIX) for key in schema()["properties"]]
+    ours = {CONFIG_VARIABLE, DEBUG_VARIABLE, *(PREFIX + name for name in known)}
+    remarks = []
+    for name, value in sorted(environment.items()):
+        injected = _SERVICE_LINK.search(name) or ("://" in value and name.endswith("_PORT"))
+        if name.startswith(PREFIX) and name not in ours and not injected:
+            remarks.append(f"{name}: is set, but is no setting; {_suggestion(name, known, PREFIX)}")
+    return remarks
 
 
 def variable(key: str) -> str:
@@ -88,42 +113,46 @@ def _from_file(path: str) -> dict[str, Any]:
         return {}
     if len(documents) > 1:
         raise InputError(f"{path}: expected one document of settings, got {len(documents)}")
-    _validate(documents[0], lambda key: f"{path}: {key}")
     return dict(documents[0])
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    layer = {
+    return {
         key: from_text(key, environment[variable(key)])
         for key in schema()["properties"]
         if variable(key) in environment
     }
-    _validate(layer, variable)
-    return layer
 
 
-def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
-    layer = dict(flags)
-    _validate(layer, flag)
-    return layer
+def _mistakes(layer: Mapping[str, Any], spelled: Callable[[str], str]) -> Iterator[str]:
+    """What is wrong in one source, in its spelling."""
+    known = list(schema()["properties"])
+    for key in layer:
+        if key not in known:
+            yield f"{spelled(str(key))}: is not a setting; {_suggestion(str(key), known)}"
+    right = {key: value for key, value in layer.items() if key in known}
+    errors = jsonschema.Draft202012Validator(schema()).iter_errors(right)
+    for error in sorted(errors, key=lambda error: (list(map(str, error.absolute_path)), error.message)):
+        key, *inside = map(str, error.absolute_path)
+        yield f"{'.'.join([spelled(key), *inside])}: {_words(key, error)}"
 
 
-def _validate(layer: Any, spelled: Any) -> None:
-    """Raise for the first problem, in the spelling of the source it came from."""
-    validator = jsonschema.Draft202012Validator(schema())
-    errors = sorted(
-        validator.iter_errors(layer), key=lambda error: (list(map(str, error.absolute_path)), error.message)
-    )
-    for error in errors:
-        if error.validator == "additionalProperties" and not error.absolute_path:
-            known = list(schema()["properties"])
-            key = next(key for key in layer if key not in known)
-            close = difflib.get_close_matches(str(key), known, 1)
-            advice = f'did you mean "{close[0]}"?' if close else f"known are {', '.join(known)}"
-            raise InputError(f"{spelled(str(key))}: is not a setting; {advice}")
-        path = [str(part) for part in error.absolute_path]
-        where = ".".join([spelled(path[0]), *path[1:]]) if path else spelled("the document")
-        raise InputError(f"{where}: {error.message}")
+def _words(key: str, error: jsonschema.ValidationError) -> str:
+    """The mistake, without the value if it is a secret."""
+    if attribute(key) in SECRET_FIELDS:
+        return UNGUESSABLE if error.validator == "pattern" else "expected text; put it in quotes"
+    if isinstance(error.instance, str) and re.match(r"(tcp|udp|sctp)://", error.instance):
+        return (
+            f"{error.message}; it looks as if Kubernetes set it for a Service of that name:"
+            " put `enableServiceLinks: false` into the pod's spec, or call the Service something else"
+        )
+    return error.message
+
+
+def _suggestion(name: str, known: Sequence[str], prefix: str = "") -> str:
+    """The prefix that all have in common must not make them look alike."""
+    close = difflib.get_close_matches(name.removeprefix(prefix), known, 1)
+    return f'did you mean "{prefix}{close[0]}"?' if close else "`interp serve --help` lists them all"
 
 
 def _secret(path: str) -> str:
@@ -136,5 +165,5 @@ def _secret(path: str) -> str:
     try:
         msgspec.convert({"pathSecret": secret}, Settings)
     except msgspec.ValidationError:
-        raise InputError(f"pathSecretFile: {path}: expected letters, digits, - and _ only") from None
+        raise InputError(f"pathSecretFile: {path}: {UNGUESSABLE}") from None
     return secret

@@ -51,19 +51,25 @@ def command(context: click.Context, /, config: str | None, print_config: bool, *
     import os
 
     from webhook.settings import shown
-    from webhook.sources import load_settings
+    from webhook.sources import load_settings, stray_variables
 
-    settings = load_settings(_given(flags), os.environ, config)
+    settings = load_settings(_given(flags), os.environ, config, to_serve=not print_config)
+    strays = stray_variables(os.environ)
     if print_config:
         from interp.output import print_yaml
 
+        for stray in strays:
+            click.echo(f"warning: {stray}", err=True)
         print_yaml(shown(settings))
         return
+    from webhook import logs
+
+    logs.configure(settings.log_level)
+    for stray in strays:
+        logs.LOGGER.warning(stray)
     if settings.processes > 1:
-        from webhook import logs
         from webhook.supervisor import supervise
 
-        logs.configure(settings.log_level)
         context.exit(supervise(settings))
     from webhook.process import run
 

@@ -13,9 +13,10 @@ from interp.verbs.serve import command
 from interpreters.core.errors import InputError
 from webhook.metrics import Metrics
 from webhook.settings import Settings, schema, shown
-from webhook.sources import flag, load_settings, variable
+from webhook.sources import flag, load_settings, stray_variables, variable
 
 PAIR = {"certificate": "c", "key": "k"}
+SECRET = "at-least-sixteen-letters"
 
 
 def settings(flags: dict[str, Any] | None = None, environment: dict[str, str] | None = None, file: str | None = None):  # type: ignore[no-untyped-def]
@@ -52,12 +53,19 @@ MISTAKES = [  # flags, variables, file, part of the message
     ({"port": 70000}, {}, "", "--port: 70000 is greater than"),
     ({}, {"INTERP_PORT": "many"}, "", "INTERP_PORT: 'many' is not of type 'integer'"),
     ({}, {"INTERP_LOG_LEVEL": "loud"}, "", "INTERP_LOG_LEVEL"),
+    ({}, {"INTERP_PORT": "tcp://10.0.0.1:443"}, "", "INTERP_PORT: 'tcp://10.0.0.1:443' is not of type 'integer'; it "),
+    ({}, {"INTERP_ADMIN_PORT": "tcp://10.0.0.1:443"}, "", "enableServiceLinks: false"),
     ({}, {}, "maxBoddy: 5", 'maxBoddy: is not a setting; did you mean "maxBody"?'),
+    ({}, {}, "zzz: 5", "zzz: is not a setting; `interp serve --help` lists them all"),
     ({}, {}, "admissionModes: {team: maybe}", "admissionModes.team"),
     ({}, {}, "scripts: here", "scripts: 'here' is not of type 'array'"),
     ({}, {}, "- 1", "expected"),
     ({"pathSecret": "a/b"}, {}, "", "--path-secret"),
-    ({"pathSecret": "a", "pathSecretFile": "b"}, {}, "", "one of the two"),
+    ({"pathSecret": "fifteen-letters"}, {}, "", "--path-secret: expected at least 16 letters"),
+    ({}, {}, "pathSecret: 12345678901234567890", "pathSecret: expected text; put it in quotes"),
+    ({"pathSecret": SECRET, "pathSecretFile": "b"}, {}, "", "one of the two"),
+    ({"ledger": "foo://x"}, {}, "", "ledger: expected sqlite or postgresql, got foo"),
+    ({"ledger": "sqlite://"}, {}, "", "ledger: a ledger in memory"),
     ({"clientCa": "x"}, {}, "", "clientCa: needs adminPort"),
     ({"allowFrom": ["10.0.0.1/8"]}, {}, "", "allowFrom: expected a network"),
     ({"certificate": ""}, {}, "", "certificate: is required"),
@@ -76,16 +84,77 @@ def test_a_wrong_setting_is_named_as_it_was_spelled(
     assert message in str(error.value)
 
 
+def test_every_mistake_of_every_source_is_named_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "interp.yaml"
+    file.write_text("prot: 1\nworkers: ten\nlogLevel: loud\nwatsh: off\n")
+    with pytest.raises(InputError) as error:
+        settings({"port": 70000}, {"INTERP_WAITING": "-1"}, str(file))
+    said = str(error.value).splitlines()
+    assert said[0] == "6 settings are wrong:"
+    assert said[1] == f'  {file}: prot: is not a setting; did you mean "port"?'
+    for part in ("watsh", "workers", "logLevel", "INTERP_WAITING", "--port"):
+        assert any(part in line for line in said[1:]), part
+    with pytest.raises(InputError) as error:
+        load_settings({"clientCa": "x", "allowFrom": ["10.0.0.1/8"]}, {})
+    for part in ("certificate", "key", "clientCa", "allowFrom"):
+        assert f"  {part}: " in str(error.value)
+
+
+@pytest.mark.parametrize("secret", ["short", "sl/ash-and-sixteen-letters", "twenty letters and blanks"])
+def test_a_refused_secret_is_not_repeated(tmp_path: Path, secret: str) -> None:
+    (tmp_path / "secret").write_text(secret)
+    for given in ({"pathSecret": secret}, {"pathSecretFile": str(tmp_path / "secret")}):
+        with pytest.raises(InputError, match="at least 16 letters") as error:
+            settings(given)
+        assert secret not in str(error.value)
+
+
+STRAYS = [  # variable, its value, what is said
+    ("INTERP_PROT", "1", 'INTERP_PROT: is set, but is no setting; did you mean "INTERP_PORT"?'),
+    ("INTERP_ZZZ", "1", "INTERP_ZZZ: is set, but is no setting; `interp serve --help` lists"),
+    ("INTERP_PORT", "1", None),
+    ("INTERP_CONFIG", "x", None),
+    ("INTERP_DEBUG", "1", None),
+    ("INTERPRETER", "1", None),
+    ("INTERP_SERVICE_HOST", "10.0.0.1", None),  # this and the following by Kubernetes, for a Service
+    ("INTERP_SERVICE_PORT", "8443", None),
+    ("INTERP_SERVICE_PORT_HTTPS", "8443", None),
+    ("INTERP_PORT_8443_TCP", "tcp://10.0.0.1:8443", None),
+    ("INTERP_PORT_8443_TCP_PROTO", "tcp", None),
+    ("INTERP_PORT_8443_TCP_PORT", "8443", None),
+    ("INTERP_PORT_8443_TCP_ADDR", "10.0.0.1", None),
+    ("INTERP_WEBHOOK_PORT", "tcp://10.0.0.1:443", None),
+    ("INTERP_WEBHOOK_SERVICE_HOST", "10.0.0.1", None),
+    ("INTERP_WEBHOOK_PORT_443_TCP_ADDR", "10.0.0.1", None),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "said"), STRAYS)
+def test_a_variable_that_is_no_setting_is_remarked_on_unless_kubernetes_set_it(
+    name: str, value: str, said: str | None
+) -> None:
+    remarks = stray_variables({name: value, "PATH": "/bin"})
+    assert [remark.startswith(said or "") for remark in remarks] == ([True] if said else [])
+
+
+def test_printing_the_settings_needs_no_certificate_and_warns_of_strays() -> None:
+    result = CliRunner().invoke(command, ["--print-config"], env={"INTERP_PROT": "1"})
+    assert result.exit_code == 0, result.output
+    assert yaml.safe_load(result.stdout)["certificate"] == ""
+    assert "warning: INTERP_PROT" in result.stderr
+
+
 def test_the_path_secret_may_come_from_a_file(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("s3cret\n")
-    assert settings({"pathSecretFile": str(tmp_path / "secret")}).path_secret == "s3cret"
+    (tmp_path / "secret").write_text(f"{SECRET}\n")
+    assert settings({"pathSecretFile": str(tmp_path / "secret")}).path_secret == SECRET
 
 
 def test_printed_settings_hide_secrets_and_can_be_read_back(tmp_path: Path) -> None:
-    arguments = ["--certificate", "c", "--key", "k", "--path-secret", "hush", "--ledger", "postgresql://u:hush@db/x"]
+    arguments = ["--certificate", "c", "--key", "k", "--path-secret", SECRET, "--ledger", "postgresql://u:hush@db/x"]
     result = CliRunner().invoke(command, [*arguments, "--scripts", "a", "--scripts", "b", "--print-config"])
     assert result.exit_code == 0, result.output
     assert "hush" not in result.output
+    assert SECRET not in result.output
     printed = yaml.safe_load(result.output)
     assert (printed["scripts"], printed["ledger"]) == (["a", "b"], "postgresql://u:***@db/x")
     printed.pop("pathSecret")
