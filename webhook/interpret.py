@@ -12,7 +12,7 @@ import msgspec
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
-from interpreters.core.errors import InternalError, InterpError, RequestError
+from interpreters.core.errors import InternalError, InterpError, LimitError, RequestError, ScriptError
 from interpreters.core.requirements import Wire
 from interpreters.core.wire import API_VERSION, KIND, Request, decode_request, encode_failure, encode_reply
 from interpreters.interpretation import Interpretation, interpret_async
@@ -131,17 +131,22 @@ class Interpret:
             self._service.requests.warn(warning, **about)
         for offer, outcome in zip(done.offers, done.outcomes, strict=True):
             if outcome.printed:
-                printed = WITHHELD if holds_secret(request.object) else outcome.printed[:_LONGEST_PRINTED]
+                printed = _printed(request, outcome.printed)
                 self._service.requests.note("a script printed", **about, script=offer.script.name, printed=printed)
 
     def _failed(self, request: Request, error: InterpError, started: float) -> bytes:
         outcome = "busy" if error.code == 429 else error.fault
         seconds = self._count(request, outcome, started)
         fields = {"object": _shown(request)} if self._service.settings.log_objects else {}
+        if isinstance(error, ScriptError) and error.printed:
+            fields["printed"] = _printed(request, error.printed)
         self._service.requests.warn(
             str(error), uid=request.uid, operation=request.operation.name, kind=str(request.kind), fault=outcome,
             code=error.code, seconds=round(seconds, 6), **fields,
         )  # fmt: skip
+        if isinstance(error, LimitError) and error.limit == "time":
+            # Where it was when its time was up is chance, and Karmada makes an event of every new text.
+            error.line, error.place, error.function = None, "", request.operation.function
         return encode_failure(request.uid, error)
 
     def _unreadable(self, body: bytes, error: RequestError) -> bytes:
@@ -186,6 +191,10 @@ def _shown(request: Request) -> str:
     if holds_secret(request.object):
         return WITHHELD
     return request.object[:_LONGEST_LOGGED].decode(errors="replace")
+
+
+def _printed(request: Request, text: str) -> str:
+    return WITHHELD if holds_secret(request.object) else text[:_LONGEST_PRINTED]
 
 
 def holds_secret(obj: bytes) -> bool:

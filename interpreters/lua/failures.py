@@ -65,7 +65,7 @@ def _frames(text: str) -> tuple[Frame, ...]:
 
 def _limit_words(limit: str, stage: str, limits: Limits) -> str:
     if limit == "time":
-        return f"stopped after {limits.seconds:g} s"
+        return f"did not finish within {limits.seconds:g} s"
     if limit == "memory":
         return f"stopped: it needs more than {limits.memory // (1024 * 1024)} MiB of memory"
     if limit == "stack":

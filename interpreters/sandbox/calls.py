@@ -7,7 +7,7 @@ error, and a worker's death becomes a sentence about the script.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -125,14 +125,17 @@ class Conversation:
         self.ready, self.hardening = True, reply.hardening
 
 
-def settle(task: Task, reply: Reply) -> tuple[Outcome | frozenset[str] | InterpError, bool]:
-    """What the caller gets for a reply, and whether the worker asks to be replaced."""
+def settle(task: Task, reply: Reply, seconds: float) -> tuple[Outcome | frozenset[str] | InterpError, bool]:
+    """What the caller gets for a reply to a call that had so many seconds, and whether its worker asks to retire."""
     if isinstance(reply, Answer) and task.function:
         return outcome_of(reply), reply.spent
     if isinstance(reply, Names) and not task.function:
         return reply.functions, reply.spent
     if isinstance(reply, Failure):
-        return error_of(reply, task.script.name, task.function), reply.spent
+        error = error_of(reply, task.script.name, task.function)
+        if ran_out_of_time(error) and not task.unhurried(seconds):
+            error.message = overdue(task, seconds).message  # how little time was left says nothing to the caller
+        return error, reply.spent
     raise ProtocolError("a reply to something else")
 
 
@@ -141,7 +144,7 @@ def spoils(result: object) -> bool:
     return isinstance(result, LimitError) and result.limit == MEMORY
 
 
-def ran_out_of_time(result: object) -> bool:
+def ran_out_of_time(result: object) -> TypeGuard[LimitError]:
     return isinstance(result, LimitError) and result.limit == "time"
 
 

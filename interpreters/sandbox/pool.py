@@ -304,7 +304,7 @@ class SandboxPool:
         job = seat.tray.running
         if job is None:
             raise ProtocolError("a reply to nothing")
-        result, spent = settle(job.task, reply)
+        result, spent = settle(job.task, reply, job.seconds)
         if spoils(result):
             self._take_back(seat)
         self._finish(seat)

@@ -214,7 +214,7 @@ class SandboxRunner:
             reply = self._receive(conversation, patience(seconds))
             if conversation.buffer.pending:
                 raise ProtocolError("more than one reply")  # noqa: TRY301 - one way out for every lie
-            result, spent = settle(task, reply)
+            result, spent = settle(task, reply, seconds)
         except TimeoutError:
             if not conversation.ready:
                 raise stillborn(conversation.process, "did not become ready") from None

@@ -34,7 +34,7 @@ def running_fault(error: Exception, script: str, seconds: float) -> ScriptError:
     if isinstance(error, starlark_go.EvalError):
         where = _where(error.backtrace, script)
         if isinstance(error, _TIMEOUT):
-            return LimitError("time", f"stopped after {seconds:g} s", script=script, **where)
+            return LimitError("time", f"did not finish within {seconds:g} s", script=script, **where)
         message = str(error.args[0])
         if error.function_name == "fail":
             message = message.removeprefix("fail: ")

@@ -8,11 +8,12 @@ import json
 import socket
 import time
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.webhook.server import ENVELOPE, KINDS, Client, Server, raw_exchange, request
+from tests.webhook.server import ENVELOPE, KINDS, SCRIPTS, Client, Server, raw_exchange, request
 from webhook.acceptance import problems_of
 
 COMPONENTS = [{"name": "a", "replicas": 2}, {"name": "b", "replicas": 0}]
@@ -199,6 +200,21 @@ def test_the_caller_gets_our_words_before_its_own_timeout(client: Client) -> Non
     response = client.interpret(request("starlark", "InterpretReplica", behaviour="loop"), "/interpret?timeout=600ms")
     assert time.monotonic() - started < 0.6
     assert "before the caller's deadline" in response["status"]["message"]
+
+
+@pytest.mark.parametrize("language", KINDS)
+@pytest.mark.parametrize(("timeout", "words"), [("600ms", "before the caller's deadline"), ("5s", "within 1 s")])
+def test_a_call_that_never_ends_has_one_text_however_often_it_is_asked(
+    certs: Path, language: str, timeout: str, words: str
+) -> None:
+    flags = ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1"]
+    asked = request(language, "InterpretReplica", behaviour="loop")
+    with Server(certs, *flags) as server:
+        client = Client(server.port, certs / "ca.crt")
+        answers = [client.interpret(asked, f"/interpret?timeout={timeout}") for _ in range(3)]
+    texts = {answer["status"]["message"] for answer in answers}
+    (text,) = texts
+    assert text.endswith(f": in GetReplicas: did not finish {words}")
 
 
 def test_a_body_that_never_comes_is_given_up_after_the_callers_timeout(client: Client, server: Server) -> None:

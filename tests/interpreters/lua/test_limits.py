@@ -43,7 +43,7 @@ ENDLESS = [
 def test_time_runs_out(body: str) -> None:
     error = failure(f"function f()\n{body}\nend", limits=SHORT)
     assert isinstance(error, LimitError)
-    assert (error.limit, error.message) == ("time", "stopped after 0.05 s")
+    assert (error.limit, error.message) == ("time", "did not finish within 0.05 s")
     assert error.function is not None
 
 
