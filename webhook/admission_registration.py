@@ -39,7 +39,7 @@ def admission_configuration(
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": name.partition(".")[0]},
+        "metadata": {"name": f"{name.partition('.')[0]}-admission"},
         "webhooks": [
             {
                 "name": f"{short}.{name}",

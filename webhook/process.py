@@ -8,7 +8,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
@@ -36,15 +36,14 @@ _OBSERVE_SECONDS = 1.0
 class Running:
     """A service with its listeners, open for requests."""
 
-    def __init__(self, service: Service, scripts: Fingerprint) -> None:
+    def __init__(self, service: Service, loaded: Mapping[str, tuple[list[str], Fingerprint]]) -> None:
+        """`loaded` names what was read already: its paths, and their fingerprint from before."""
         self.service = service
         self.port = 0
         self.admin_port: int | None = None
         settings = service.settings
         files = [file for file in (settings.certificate, settings.key, settings.client_ca) if file]
-        self._watched = {"certificates": (files, fingerprint(files))}
-        if settings.scripts:
-            self._watched["scripts"] = (settings.scripts, scripts)
+        self._watched = {"certificates": (files, fingerprint(files)), **loaded}
         refusals = Refusals(lambda listener, reason: service.metrics.handshakes_failed.labels(listener, reason).inc())
         client_authorities = {"main": ""} | ({} if settings.admin_port is None else {"admin": settings.client_ca})
         self._tls = {
@@ -79,7 +78,7 @@ class Running:
         for tls in self._tls.values():
             tls.reload()
         self._note_expiry()
-        return f"{len(self._tls)} listeners"
+        return " and ".join(self._tls)
 
     async def drain(self) -> None:
         """Say not ready, keep answering for a while, then accept no more and finish what is under way."""
@@ -153,11 +152,13 @@ async def private_routes(service: Service) -> AsyncIterator[list[Route]]:
 async def serving(settings: Settings) -> AsyncIterator[Running]:
     """A running server for as long as the block lasts."""
     service = Service(settings)
-    scripts = fingerprint(settings.scripts)  # before they are read: what changes meanwhile is noticed later
+    paths = {"scripts": settings.scripts, "quotas": settings.quotas}
+    # From before they are read: what changes meanwhile is noticed later.
+    loaded = {name: (places, fingerprint(places)) for name, places in paths.items() if places}
     try:
         await service.start()
         async with private_routes(service) as private:
-            running = Running(service, scripts)
+            running = Running(service, loaded)
             try:
                 await running.open(private)
                 yield running

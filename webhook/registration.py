@@ -6,12 +6,14 @@ workload to nothing. So the rules here are hard, and everything they leave out i
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.errors import InputError
@@ -20,8 +22,8 @@ from interpreters.core.operations import OPERATIONS, Answer, Argument, Operation
 
 API_VERSION: Final = "config.karmada.io/v1alpha1"
 KIND: Final = "ResourceInterpreterWebhookConfiguration"
-DEFAULT_NAME: Final = "resources.interp.webhook"
 DEFAULT_PATH: Final = "/interpret"
+_LABEL: Final = re.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 # Groups of Kubernetes itself with a dot in their name; those without one are all its own.
 _NATIVE_GROUPS: Final = frozenset(
@@ -161,35 +163,59 @@ def client_config(
         raise InputError("the CA bundle holds no PEM certificate; give the ca.crt of `interp certs make`")
     bundle = {"caBundle": b64encode(authorities).decode()}
     if url is not None:
-        parts = urlsplit(url)
-        if parts.scheme != "https" or not parts.hostname:
-            raise InputError(f'"{url}": Karmada calls https URLs with a host only')
-        for what, present in (
-            ("a query", parts.query or url.endswith("?")),
-            ("a fragment", parts.fragment),
-            ("a user", parts.username),
-        ):
-            if present:
-                raise InputError(f'"{url}": Karmada refuses a URL with {what}')
+        parts = check_url(url)
         return {"url": url if parts.path.strip("/") else url.rstrip("/") + path, **bundle}
-    namespace, slash, rest = (service or "").partition("/")
-    name, colon, port = rest.partition(":")
-    if not (slash and namespace and name) or (colon and not (port.isdigit() and 0 < int(port) < 65536)):
-        raise InputError(f'"{service}": expected namespace/name or namespace/name:port')
+    namespace, name, port = _parse_service(service or "")
     if not path.startswith("/") or "?" in path or "#" in path:
         raise InputError(f'"{path}": expected a path such as {DEFAULT_PATH}, without a query')
-    reference = {"namespace": namespace, "name": name, "port": int(port) if colon else 443, "path": path}
+    reference = {"namespace": namespace, "name": name, "port": port, "path": path}
     return {"service": reference, **bundle}
 
 
-def configuration(
-    plan: Plan, client: Mapping[str, Any], *, name: str = DEFAULT_NAME, timeout: int = 10
-) -> dict[str, Any]:
+def check_url(url: str) -> SplitResult:
+    """The parts of a URL that Karmada calls. Raises `InputError` for one that it refuses."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" or not parts.hostname:
+        raise InputError(f'"{url}": Karmada calls https URLs with a host only')
+    for what, present in (
+        ("a query", parts.query or url.endswith("?")),
+        ("a fragment", parts.fragment),
+        ("a user", parts.username),
+    ):
+        if present:
+            raise InputError(f'"{url}": Karmada refuses a URL with {what}')
+    return parts
+
+
+def host_of(url: str | None, service: str | None) -> str:
+    """The name by which Karmada knows the server, which its certificate must be for."""
+    if url is not None:
+        return check_url(url).hostname or ""
+    namespace, name, _ = _parse_service(service or "")
+    return f"{name}.{namespace}.svc"
+
+
+def default_name(host: str) -> str:
+    """What the webhook is called unless told otherwise: whose it is, and where. The object keeps the first word."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return f"interp.{host.rstrip('.').lower().replace('_', '-')}"
+    return f"interp.{address}" if address.version == 4 else f"interp.ipv6-{address.exploded.replace(':', '-')}"
+
+
+def _parse_service(service: str) -> tuple[str, str, int]:
+    namespace, slash, rest = service.partition("/")
+    name, colon, port = rest.partition(":")
+    if not (slash and namespace and name) or (colon and not (port.isdigit() and 0 < int(port) < 65536)):
+        raise InputError(f'"{service}": expected namespace/name or namespace/name:port')
+    return namespace, name, int(port) if colon else 443
+
+
+def configuration(plan: Plan, client: Mapping[str, Any], *, name: str, timeout: int = 10) -> dict[str, Any]:
     """The object to apply. Raises `InputError` for what Karmada would refuse, or if there is nothing to register."""
     labels = name.split(".")
-    if len(labels) < 2 or not all(
-        label and label.replace("-", "").isalnum() and label == label.lower() for label in labels
-    ):
+    if len(labels) < 2 or len(name) > 253 or not all(map(_LABEL.fullmatch, labels)):
         raise InputError(f'"{name}": the webhook\'s name must be lower-case words joined by dots, at least two')
     if not 1 <= timeout <= 30:
         raise InputError(f"timeoutSeconds: expected 1 to 30, got {timeout}")

@@ -112,25 +112,30 @@ class _Config(_Wire):
     current_context: str = ""
 
 
-def find_access(kubeconfig: Path | None, context: str = "", master: str = "") -> Access:
+def find_access(kubeconfig: Path | None, context: str = "", master: str | None = None) -> Access:
     """The access that flags ask for: a kubeconfig, an address alone, or the pod's own service account.
 
-    `master` overrides the address of the kubeconfig, as it does for every Kubernetes component.
+    `master` overrides the address of the kubeconfig, as it does for every Kubernetes component. None: there is no such
+    flag, and none is advised.
     """
     if kubeconfig is not None:
         access = read_kubeconfig(kubeconfig, context)
         return replace(access, server=master.rstrip("/")) if master else access
-    return Access(master.rstrip("/")) if master else service_account_access()
+    if master:
+        return Access(master.rstrip("/"))
+    advice = "name one with --kubeconfig"
+    return service_account_access(advice=advice if master is None else f"{advice}, or an address with --master")
 
 
-def service_account_access(folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = os.environ) -> Access:
-    """The access that a pod has by its service account."""
+def service_account_access(
+    folder: Path = SERVICE_ACCOUNT,
+    environment: Mapping[str, str] = os.environ,
+    advice: str = "name one with --kubeconfig",
+) -> Access:
+    """The access that a pod has by its service account. `advice` is for those who are in none."""
     host, port = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "")
     if not (host and port):
-        raise InputError(
-            "no kubeconfig given and this is not a pod (KUBERNETES_SERVICE_HOST is not set); "
-            "name one with --kubeconfig, or an address with --master"
-        )
+        raise InputError(f"no kubeconfig given and this is not a pod (KUBERNETES_SERVICE_HOST is not set); {advice}")
     address = f"[{host}]" if ":" in host else host
     return Access(f"https://{address}:{port}", TokenFile(folder / "token"), authority_file=folder / "ca.crt")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from interp.completions import complete_kinds
 from interp.scripts import Sources, open_scripts, script_options
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.documents import dump_documents
@@ -18,7 +19,7 @@ from interpreters.scan import Origin
 
 
 @click.command("export", short_help="scripts as ResourceInterpreterCustomizations for Karmada")
-@click.argument("names", nargs=-1, metavar="[KIND]...")
+@click.argument("names", nargs=-1, metavar="[KIND]...", shell_complete=complete_kinds)
 @script_options
 @click.option(
     "--testdata",
@@ -47,7 +48,7 @@ def command(names: tuple[str, ...], testdata: Path | None, **options: Any) -> in
         else:
             for kind, document in documents.items():
                 _write(testdata / kind.folder, document, _offers(catalog, kind))
-            click.echo(f"{len(documents)} kinds written below {testdata}", err=True)
+            click.echo(f"{len(documents)} kind{'' if len(documents) == 1 else 's'} written below {testdata}", err=True)
     return 0
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from interp.completions import complete_kind_patterns, complete_operations, one_of
 from interp.output import format_option
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from webhook.registration import Plan
     from webhook.settings import Settings
 
+_DEVELOPMENT = Path("certs/dev")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -23,14 +25,27 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--url", help="The webhook's https URL.")
 @click.option("--service", metavar="NS/NAME[:PORT]", help="The Service in front of it instead.")
 @click.option("--path", help="Path behind the Service; /interpret, with the path secret if one is set.")
-@click.option("--ca", "authorities", type=_FILE, default="certs/dev/ca.crt", show_default=True, help="PEM bundle.")
-@click.option("--name", default="resources.interp.webhook", show_default=True, help="The webhook's dotted name.")
+@click.option("--ca", "authorities", type=_FILE, help="PEM bundle; certs/dev/ca.crt if made for that host.")
+@click.option("--name", help="The webhook's dotted name, interp.<host> by default; the first word names the object.")
 @click.option("--timeout", type=int, default=10, show_default=True, help="Seconds Karmada waits, 1 to 30.")
-@click.option("--kinds", metavar="PATTERNS", help="Only these, such as 'FlinkDeployment,ray.io/*/*'.")
-@click.option("--operations", metavar="NAMES", help="Only these, such as InterpretComponent,ReviseReplica.")
+@click.option(
+    "--kinds",
+    metavar="PATTERNS",
+    shell_complete=complete_kind_patterns,
+    help="Only these, such as 'FlinkDeployment,ray.io/*/*'.",
+)
+@click.option(
+    "--operations",
+    metavar="NAMES",
+    shell_complete=complete_operations,
+    help="Only these, such as InterpretComponent,ReviseReplica.",
+)
 @click.option("--scripts", multiple=True, metavar="PATH", help="As for `interp serve`. [INTERP_SCRIPTS]")
 @click.option(
-    "--bundled-language", metavar="lua|starlark|none", help="As for `interp serve`. [INTERP_BUNDLED_LANGUAGE]"
+    "--bundled-language",
+    metavar="lua|starlark|none",
+    shell_complete=one_of(("lua", "starlark", "none")),
+    help="As for `interp serve`. [INTERP_BUNDLED_LANGUAGE]",
 )
 @click.option("--config", help="The settings file of `interp serve`. [INTERP_CONFIG]")
 @click.option("--sample", "samples", type=_FILE, multiple=True, help="Objects to prove scripts harmless with.")
@@ -47,25 +62,51 @@ def command(**options: Any) -> None:
     """
     import os
 
-    from webhook.registration import client_config, configuration
-    from webhook.sources import load_settings
+    from certs.bundle import fitting_bundle, judge_bundle
+    from webhook.registration import client_config, configuration, default_name, host_of
+    from webhook.sources import load_settings, stray_variables
 
     given = {"scripts": list(options["scripts"]), "bundledLanguage": options["bundled_language"]}
     flags = {key: value for key, value in given.items() if value}
     settings = load_settings(flags, os.environ, options["config"], to_serve=False)
-    path = options["path"] or "/interpret" + (f"/{settings.path_secret}" if settings.path_secret else "")
-    authorities = options["authorities"].read_bytes()
-    client = client_config(authorities, url=options["url"], service=options["service"], path=path)
+    if (options["url"] is None) == (options["service"] is None):
+        raise click.UsageError("give either --url or --service")
+    host = host_of(options["url"], options["service"])
+    path, doubts = _path(settings, options)
+    bundle = options["authorities"] or fitting_bundle(_DEVELOPMENT, host)
+    for doubt in (*stray_variables(os.environ), *doubts, *judge_bundle(bundle)):
+        click.echo(f"warning: {doubt}", err=True)
+    client = client_config(bundle.read_bytes(), url=options["url"], service=options["service"], path=path)
     plan, kinds = _plan(settings, options)
     for refusal in plan.refusals:
         click.echo(f"left out: {refusal}", err=True)
-    documents = [configuration(plan, client, name=options["name"], timeout=options["timeout"])]
+    name = options["name"] or default_name(host)
+    documents = [configuration(plan, client, name=name, timeout=options["timeout"])]
     if options["admission"]:
         from webhook.admission_registration import admission_configuration
 
-        named = {"name": options["name"], "timeout": options["timeout"], "port": options["admission_port"]}
+        named = {"name": name, "timeout": options["timeout"], "port": options["admission_port"]}
         documents.append(admission_configuration(client, kinds, **named))
     _deliver(documents, options)
+
+
+def _path(settings: Settings, options: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Where the server answers by its settings or the options, and doubts about it."""
+    from webhook.registration import DEFAULT_PATH, check_url
+
+    in_url = check_url(options["url"]).path.rstrip("/") if options["url"] else ""
+    if in_url and options["path"]:
+        raise click.UsageError("the path stands in --url already; leave --path out")
+    given, secret = in_url or options["path"], settings.path_secret
+    if given and secret and not given.endswith(f"/{secret}"):
+        if given.rstrip("/") == DEFAULT_PATH:
+            flag = "--url" if in_url else "--path"
+            raise click.UsageError(
+                f"{flag}: by its settings the server answers at {DEFAULT_PATH}/<pathSecret> only;"
+                f" leave {DEFAULT_PATH} out and the whole path is filled in"
+            )
+        return given, ["the path does not end with the server's pathSecret: is there a proxy in front that adds it?"]
+    return given or DEFAULT_PATH + (f"/{secret}" if secret else ""), []
 
 
 def _plan(settings: Settings, options: Mapping[str, Any]) -> tuple[Plan, list[GroupVersionKind]]:
@@ -89,6 +130,8 @@ def _plan(settings: Settings, options: Mapping[str, Any]) -> tuple[Plan, list[Gr
         catalog = Catalog.build(found, load_functions(runner, found))
         for broken in catalog.broken:
             click.echo(f"left out: {broken.error}", err=True)
+        known = {*catalog.kinds, *(broken.kind for broken in catalog.broken if broken.kind)}
+        _refuse_unknown(patterns, known)
         plan = plan_registration(
             catalog,
             zero_proof(runner, catalog, samples),
@@ -97,6 +140,19 @@ def _plan(settings: Settings, options: Mapping[str, Any]) -> tuple[Plan, list[Gr
         )
     charged = [kind for kind in catalog.kinds if _matches(kind, patterns) and tells_pods(catalog, kind)]
     return plan, charged
+
+
+def _refuse_unknown(patterns: list[str], known: Collection[GroupVersionKind]) -> None:
+    """Raise for a pattern that means no kind at all: a typing error would leave a kind unregistered in silence."""
+    from difflib import get_close_matches
+
+    from interpreters.core.errors import UnknownTargetError
+
+    for pattern in patterns:
+        if not any(_matches(kind, [pattern]) for kind in known):
+            near = get_close_matches(pattern, sorted({kind.kind for kind in known}), n=1)
+            hint = f"did you mean {near[0]}?" if near else "`interp list` shows them all"
+            raise UnknownTargetError(f'--kinds: no script knows "{pattern}"; {hint}')
 
 
 def _matches(kind: GroupVersionKind, patterns: list[str]) -> bool:

@@ -17,6 +17,7 @@ class ServeCommand(click.Command):
 
 
 def _options() -> list[click.Parameter]:
+    from interp.completions import one_of
     from webhook.settings import attribute, schema
     from webhook.sources import flag, type_of, variable
 
@@ -27,6 +28,7 @@ def _options() -> list[click.Parameter]:
             default=None,
             metavar=None if kind == "boolean" else _metavar(field, kind),
             help=f"{field['description']} [{variable(key)}]",
+            shell_complete=one_of(field["enum"]) if "enum" in field else None,
         )
         for key, field in schema()["properties"].items()
         for kind in [type_of(key)]

@@ -70,9 +70,9 @@ def test_both_configurations_are_applied_where_they_belong(kubeconfig: Path) -> 
     result = apply(kubeconfig, "--admission")
     assert result.exit_code == 0, result.output
     (first, kind, body), (second, _, _) = ApiServer.received
-    name = "resourceinterpreterwebhookconfigurations/resources"
+    name = "resourceinterpreterwebhookconfigurations/interp"
     assert first == f"/apis/config.karmada.io/v1alpha1/{name}?fieldManager=interp&force=true"
-    assert second.startswith("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/resources?")
+    assert second.startswith("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/interp-admission?")
     assert kind == "application/apply-patch+yaml"
     (rule,) = body["webhooks"][0]["rules"]
     assert rule["kinds"] == ["Act"]

@@ -145,9 +145,9 @@ REFUSED = [  # what is asked for, part of the reason
     (lambda: configuration(PLAN, {}, name="interp"), "joined by dots"),
     (lambda: configuration(PLAN, {}, name="interp."), "joined by dots"),
     (lambda: configuration(PLAN, {}, name="Interp.Webhook"), "lower-case"),
-    (lambda: configuration(PLAN, {}, timeout=0), "1 to 30"),
-    (lambda: configuration(PLAN, {}, timeout=31), "1 to 30"),
-    (lambda: configuration(Plan({}, ()), {}), "nothing to register"),
+    (lambda: configuration(PLAN, {}, name="a.b", timeout=0), "1 to 30"),
+    (lambda: configuration(PLAN, {}, name="a.b", timeout=31), "1 to 30"),
+    (lambda: configuration(Plan({}, ()), {}, name="a.b"), "nothing to register"),
     (lambda: check_rules([{"apiGroups": ["*", "a"], "apiVersions": ["v1"], "kinds": ["K"], "operations": ["Retain"]}]),
      "* stands alone"),
     (lambda: check_rules([{"apiGroups": ["a"], "apiVersions": ["v1"], "kinds": [], "operations": ["Retain"]}]),
@@ -192,7 +192,7 @@ def test_the_command_prints_what_karmada_takes(tmp_path: Path) -> None:
     assert [rule["resources"] for rule in quota["rules"]] == [["*"], ["resourcebindings"]]
     assert {webhook["sideEffects"] for webhook in (quota, policy)} == {"NoneOnDryRun"}
     assert "karmada-system" in quota["namespaceSelector"]["matchExpressions"][0]["values"]
-    narrowed = CliRunner().invoke(command, [*arguments[:-1], "--kinds", "FlinkDeployment"])
+    narrowed = CliRunner().invoke(command, [*arguments[:-1], "--operations", "InterpretHealth"])
     assert "nothing to register" in str(narrowed.exception)
     as_json = CliRunner().invoke(command, [*arguments[:-1], "-o", "json"])
     assert json.loads(as_json.stdout)["kind"] == "ResourceInterpreterWebhookConfiguration"
