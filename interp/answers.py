@@ -60,8 +60,11 @@ def _print_warnings(found: Interpretation) -> None:
 
 
 def _print_error(answer: Answer, error: InterpError) -> None:
-    offers = answer.catalog.shadowing(GroupVersionKind.of(answer.object), answer.operation)
-    click.echo(complaint(error, offers[0].script if offers else None), err=True)
+    kind = GroupVersionKind.of(answer.object)
+    broken = answer.catalog.in_the_way(kind, answer.operation)
+    offers = answer.catalog.shadowing(kind, answer.operation)
+    asked = broken.script if broken else offers[0].script if offers else None
+    click.echo(complaint(error, asked), err=True)
 
 
 def print_fields(answers: list[Answer], output: str, *, single_operation: bool) -> None:

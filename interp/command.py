@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from interpreters import __version__
-from interpreters.core.errors import InputError, InterpError, RequestError
+from interpreters.core.errors import InterpError, ScriptError
 
 GOOD: Final = 0
 FINDING: Final = 1
@@ -84,7 +84,7 @@ def interp() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command; the exit code is 0 when all is good, 1 for a finding, 2 for misuse."""
+    """Run the command; the exit code is 0 when all is good, 1 for a finding, 2 when it could not look."""
     try:
         sys.exit(interp.main(prog_name="interp", standalone_mode=False, color=_colour()) or GOOD)
     except click.exceptions.Exit as done:
@@ -92,12 +92,10 @@ def main() -> NoReturn:
     except click.ClickException as error:
         error.show()
         sys.exit(MISUSE)
-    except (InputError, RequestError) as error:
-        complain(str(error))
-        sys.exit(MISUSE)
     except InterpError as error:
         complain(str(error))
-        sys.exit(FINDING)
+        # What is wrong with a script was found; anything else kept us from looking.
+        sys.exit(FINDING if isinstance(error, ScriptError) else MISUSE)
     except (KeyboardInterrupt, click.Abort):
         sys.exit(130)
     except BrokenPipeError:

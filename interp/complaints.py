@@ -18,7 +18,7 @@ def complaint(error: InterpError, script: Script | None = None) -> str:
     lines = [f"{click.style('error:', fg='red', bold=True)} {error}"]
     if isinstance(error, ScriptError):
         places = _places(script) if script is not None else []
-        if script is not None and error.line is not None and error.line <= len(places):
+        if script is not None and places and error.line is not None and error.line <= len(places) + 1:
             lines += _excerpt(script.text, error.line, places)
         for frame in error.frames[1:]:
             snippet, line = places[frame.line - 1] if frame.line <= len(places) else (None, frame.line)
@@ -42,9 +42,12 @@ def printed_lines(printed: str) -> list[str]:
 
 
 def _excerpt(text: str, line: int, places: list[tuple[str | None, int]]) -> Iterator[str]:
-    """The line with those around it, numbered as in the file that they come from."""
+    """The line with those around it, numbered as in the file that they come from.
+
+    An error at the end of the script is on a line that is not there any more; then those before it are shown.
+    """
     lines = text.splitlines()
-    snippet, _ = places[line - 1]
+    snippet, _ = places[min(line, len(places)) - 1]
     for number in range(max(1, line - _CONTEXT), min(len(lines), line + _CONTEXT) + 1):
         own_snippet, own_number = places[number - 1]
         if own_snippet == snippet and own_number:

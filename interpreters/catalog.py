@@ -61,7 +61,9 @@ class Catalog(Struct, frozen=True, eq=False):
             seen = functions[entry.script.content]
             if isinstance(seen, ScriptError):
                 operations = entry.operations or (None,)
-                broken += [Broken(entry.script.name, seen, entry.source, entry.kind, one) for one in operations]
+                broken += [
+                    Broken(entry.script.name, seen, entry.source, entry.kind, one, entry.script) for one in operations
+                ]
                 continue
             offered = operations_of(seen)
             for operation in entry.operations or offered:

@@ -40,6 +40,8 @@ def coverage_of(suites: Iterable[tuple[Suite, list[Watched]]]) -> list[Coverage]
     for suite, watched in suites:
         ran: dict[Script, set[int]] = defaultdict(set)
         for result, lines in watched:
+            if not lines:
+                continue  # no script was asked: a case of a kind that none knows, or a script that does not load
             for offer in suite.catalog.find(GroupVersionKind.of(result.case.object), result.case.operation):
                 ran[offer.script] |= lines
         for script in {offer.script for offers in suite.catalog.offers.values() for offer in offers}:

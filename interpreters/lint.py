@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Final
 
 import msgspec
@@ -17,7 +16,7 @@ from interpreters.cases import Result, case_request, run_case
 from interpreters.core.engine import Script
 from interpreters.core.errors import InterpError, ScriptError, ScriptSyntaxError
 from interpreters.core.findings import Finding
-from interpreters.core.operations import BY_FUNCTION, BY_NAME, Answer, Argument
+from interpreters.core.operations import BY_FUNCTION, BY_NAME, Answer, Argument, meant_function
 from interpreters.core.quantity import NANO, Quantity
 from interpreters.core.requirements import ComponentRequirements
 from interpreters.core.wire import Reply
@@ -111,15 +110,10 @@ def _text(linted: Linted) -> Iterator[Remark]:
 
 
 def _misnamed(linted: Linted) -> Iterator[Remark]:
-    for function in sorted(linted.functions - BY_FUNCTION.keys()):
-        names = {name.lower(): name for name in (*BY_FUNCTION, *BY_NAME)}
-        near = get_close_matches(function.lower(), names, n=1, cutoff=0.85)
-        if near:
-            wanted = names[near[0]]
-            wanted = BY_NAME[wanted].function if wanted in BY_NAME else wanted
-            yield linted.remark(
-                "misnamed-function", f"{function} is never called; did you mean {wanted}?", linted.line_of(function)
-            )
+    for function in sorted(linted.functions):
+        if meant := meant_function(function):
+            message = f"{function} is never called; did you mean {meant}?"
+            yield linted.remark("misnamed-function", message, linted.line_of(function))
     if not operations_of(linted.functions):
         known = ", ".join(BY_FUNCTION)
         yield linted.remark("offers-nothing", f"no function that Karmada calls; it calls {known}")

@@ -68,6 +68,7 @@ class Broken(Struct, frozen=True):
     source: Source
     kind: GroupVersionKind | None = None  # None: not known
     operation: Operation | None = None  # None: it could have answered any
+    script: Script | None = None  # None: it could not even be read
 
     @property
     def rank(self) -> tuple[int, int]:

@@ -22,10 +22,18 @@ from interpreters.catalog import Catalog
 from interpreters.core.documents import Document
 from interpreters.core.errors import InterpError, ScriptError, UnknownTargetError
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.core.operations import BY_FUNCTION, BY_NAME, OPERATIONS, Argument, Operation, find_operation
+from interpreters.core.operations import (
+    BY_FUNCTION,
+    BY_NAME,
+    OPERATIONS,
+    Argument,
+    Operation,
+    find_operation,
+    meant_function,
+)
 from interpreters.core.requirements import MOST_REPLICAS
-from interpreters.interpretation import Interpretation, Runner, interpret, request_for
-from interpreters.scan import Origin
+from interpreters.interpretation import Interpretation, Runner, interpret, load_functions, request_for
+from interpreters.scan import Candidate, Origin
 
 Replicas = click.IntRange(0, MOST_REPLICAS)
 
@@ -161,7 +169,7 @@ def _run(inputs: Inputs, operation: Operation | None, sources: Sources, output: 
         if _complained(catalog, kinds):
             return 1
         for obj in inputs.objects:
-            asked = _asked(catalog, GroupVersionKind.of(obj), operation, sources)
+            asked = _asked(runner, catalog, GroupVersionKind.of(obj), operation, sources)
             answers += _answers(runner, catalog, inputs, obj, asked, is_named=operation is not None)
     if output == "text":
         for answer in answers:
@@ -179,14 +187,16 @@ def _complained(catalog: Catalog, kinds: set[GroupVersionKind]) -> bool:
     blocking = [broken for kind in sorted(kinds) if (broken := catalog.in_the_way(kind))]
     blocking += [one for one in catalog.broken if one.source.origin is Origin.SCRIPT and one.kind is None]
     for broken in blocking:
-        click.echo(complaint(broken.error), err=True)
+        click.echo(complaint(broken.error, broken.script), err=True)
     for broken in catalog.broken:
         if broken.kind is None and broken not in blocking:
             click.echo(f"{click.style('warning:', fg='yellow', bold=True)} left out: {broken.error}", err=True)
     return bool(blocking)
 
 
-def _asked(catalog: Catalog, kind: GroupVersionKind, operation: Operation | None, sources: Sources) -> list[Operation]:
+def _asked(
+    runner: Runner, catalog: Catalog, kind: GroupVersionKind, operation: Operation | None, sources: Sources
+) -> list[Operation]:
     """The operations to ask about: the one given, or all that the scripts for this kind offer, broken rules included.
 
     The default's guesses are for kinds that no script knows.
@@ -197,11 +207,23 @@ def _asked(catalog: Catalog, kind: GroupVersionKind, operation: Operation | None
     if sources.scripts and (not written or operation not in (None, *written)):
         names = ", ".join(map(str, sources.scripts))
         what = f"does not answer {operation}" if operation else "answers nothing"
-        hint = f"it answers {', '.join(map(str, written))}" if written else f"interp lint {names} says more"
-        raise ScriptError(f"{names} {what} for {kind}; {hint}")
+        answered = f"it answers {', '.join(map(str, written))}" if written else f"interp lint {names} says more"
+        raise ScriptError(f"{names} {what} for {kind}; {_misnamed(runner, sources, operation) or answered}")
     if operation:
         return [operation]
     return [one for one in OPERATIONS if one in written] or [one for one, _ in offers]
+
+
+def _misnamed(runner: Runner, sources: Sources, operation: Operation | None = None) -> str:
+    """Functions of the named scripts that were probably meant to answer (this operation) but are never called."""
+    loaded = load_functions(runner, (entry for entry in sources.scan() if isinstance(entry, Candidate)))
+    functions = {name for found in loaded.values() if not isinstance(found, ScriptError) for name in found}
+    meant = {name: wanted for name in sorted(functions) if (wanted := meant_function(name))}
+    return " ".join(
+        f"{name} is never called, did you mean {wanted}?"
+        for name, wanted in meant.items()
+        if operation in (None, BY_FUNCTION[wanted])
+    )
 
 
 def _answers(
@@ -228,15 +250,16 @@ def _check(sources: Sources) -> int:
     """`--check`: do the named scripts load and define what they promise?"""
     if not sources.scripts:
         raise click.UsageError("--check needs -f or -s with what to check.")
-    with open_scripts(sources) as (_, catalog):
+    with open_scripts(sources) as (runner, catalog):
         for broken in catalog.broken:
-            click.echo(complaint(broken.error), err=True)
+            click.echo(complaint(broken.error, broken.script), err=True)
         for offers in catalog.offers.values():
             for offer in offers:
                 click.echo(f"{offer.script.name}: {offer.operation}: {click.style('ok', fg='green')}")
-    if not catalog.offers and not catalog.broken:
-        names = ", ".join(map(str, sources.scripts))
-        complain(f"{names}: no function that Karmada calls; interp lint {names} says more")
+        if not catalog.offers and not catalog.broken:
+            names = ", ".join(map(str, sources.scripts))
+            hint = _misnamed(runner, sources) or f"interp lint {names} says more"
+            complain(f"{names}: no function that Karmada calls; {hint}")
     return 0 if catalog.offers and not catalog.broken else 1
 
 

@@ -105,6 +105,24 @@ _BY_ANY_SPELLING: Final = {
 }
 
 
+def meant_function(name: str) -> str | None:
+    """The function that Karmada calls and that this one, which it does not call, was probably meant to be.
+
+    >>> meant_function("getReplica"), meant_function("InterpretReplica"), meant_function("is_ready")
+    ('GetReplicas', 'GetReplicas', None)
+    """
+    from difflib import get_close_matches
+
+    if name in BY_FUNCTION:
+        return None
+    names = {known.lower(): known for known in (*BY_FUNCTION, *BY_NAME)}
+    near = get_close_matches(name.lower(), names, n=1, cutoff=0.85)
+    if not near:
+        return None
+    found = names[near[0]]
+    return BY_NAME[found].function if found in BY_NAME else found
+
+
 def find_operation(text: str) -> Operation:
     """An operation by its own name or its function's, in any case. Raises `UnknownTargetError` naming all of them."""
     operation = _BY_ANY_SPELLING.get(text.lower())

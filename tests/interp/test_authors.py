@@ -170,6 +170,16 @@ def test_coverage_names_the_lines_that_no_case_runs(language: str, tmp_path: Pat
     assert "\x01" not in listing.out + listing.err
 
 
+def test_coverage_is_shown_whatever_kinds_the_cases_are_of(tree: Path) -> None:
+    cases = tree / "example.io/v1/Thing/cases.yaml"
+    unknown = "- {name: x, operation: GetComponents, object: {apiVersion: example.io/v1, kind: Other}, want: {}}\n"
+    cases.write_text(cases.read_text() + unknown)
+    ran = interp("test", "--coverage", cwd=tree)
+    assert (ran.code, ran.err) == (1, "")
+    assert "no script knows the kind example.io/v1 Other; did you mean example.io/v1 Thing?" in ran.out
+    assert "100.0 %" in ran.out
+
+
 BAD_CASES = [
     ("just text", "cases.yaml: case 1: 'just text' is not of type 'object'"),
     ("- {name: x}", "cases.yaml: case 1: 'operation' is a required property"),

@@ -125,6 +125,48 @@ def test_a_named_script_is_the_only_one_asked(place: Path) -> None:
     )
 
 
+MISNAMED = [  # the function, the question, the hint
+    ("GetReplicaz", ("GetReplicas", "d.yaml"), "GetReplicaz is never called, did you mean GetReplicas?"),
+    ("getReplicas", ("d.yaml",), "getReplicas is never called, did you mean GetReplicas?"),
+    ("InterpretReplica", ("--check",), "InterpretReplica is never called, did you mean GetReplicas?"),
+    ("GetReplicaz", ("InterpretHealth", "d.yaml"), "interp lint s.lua says more"),
+    ("is_ready", ("d.yaml",), "interp lint s.lua says more"),
+]
+
+
+@pytest.mark.parametrize(("function", "question", "hint"), MISNAMED)
+def test_a_misnamed_function_is_told_by_the_name_it_was_meant_to_have(
+    function: str, question: tuple[str, ...], hint: str, place: Path
+) -> None:
+    (place / "d.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n")
+    (place / "s.lua").write_text(f"function {function}(o) return 7 end")
+    ran = interp("run", *question, "-s", "s.lua", cwd=place)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.endswith(f"; {hint}\n")
+
+
+UNREADABLE = [  # the script, what is shown of it
+    ("function GetReplicas(o)\n  return 1 +\nend\n", "\n     2 |   return 1 +\n>    3 | end\n"),
+    ("function GetReplicas(o)\n  if o then\n    return 1\nend\n", "\n     3 |     return 1\n     4 | end\n"),
+]
+
+
+@pytest.mark.parametrize("question", [("GetReplicas", "d.yaml"), ("--check",)])
+@pytest.mark.parametrize(("text", "excerpt"), UNREADABLE, ids=["in the middle", "at the end"])
+def test_a_syntax_error_shows_the_lines_around_it(
+    text: str, excerpt: str, question: tuple[str, ...], place: Path
+) -> None:
+    broken_tree(place, text)
+    assert excerpt in interp("run", *question, "-s", "tree/apps/v1/Deployment/interpreter.lua", cwd=place).err
+    rule = json.dumps(text)
+    (place / "c.yaml").write_text(
+        CUSTOMIZATION.replace('"function GetReplicas(o) return o.spec.replicas end"', rule).replace(
+            "example.io/v1, kind: Thing", "apps/v1, kind: Deployment"
+        )
+    )
+    assert excerpt in interp("run", *question, "-s", "c.yaml", cwd=place).err
+
+
 def test_an_error_in_a_bundled_script_names_the_snippet_and_its_line(place: Path) -> None:
     from interpreters.lua.assemble import positions
     from interpreters.scan import Candidate, scan
