@@ -73,6 +73,8 @@ class Accounting:
             metadata = msgspec.json.decode(request.object, type=_Object).metadata
         except msgspec.DecodeError:
             return
+        if not metadata.uid:
+            return  # no API server holds it: the doctor asks, or somebody who tries things out
         workload = WorkloadKey(request.kind.group, request.kind.kind, request.namespace, request.name)
         owner = next((one for one in metadata.owner_references or () if one.controller), None)
         self.recorder.offer(

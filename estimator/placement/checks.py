@@ -157,8 +157,9 @@ def _for_components(placement: Placement, what: str) -> Iterator[PolicyFinding]:
         wish = "set spreadByField: cluster with minGroups: 1 and maxGroups: 1"
         if placement.strategy == "StaticWeight":
             where, wish = f"{_PLACEMENT}.replicaScheduling", "with static weights spread constraints do not count"
-        lack = "has several components and is not bound to one cluster: Karmada ignores the estimate and sends the "
-        yield PolicyFinding("warning", rule, where, f"{what} {lack}whole of it to every cluster selected; {wish}")
+        # API servers may cut warnings after 256 characters, and what to set comes last.
+        lack = "has several components and is not bound to one cluster: Karmada sends all of it to every one selected"
+        yield PolicyFinding("warning", rule, where, f"{what} {lack}; {wish}")
     if placement.strategy == "Duplicated":
         yield PolicyFinding(
             "warning", "multi-component-divided", f"{_PLACEMENT}.replicaScheduling",

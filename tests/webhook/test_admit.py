@@ -128,13 +128,17 @@ def test_of_two_that_fit_alone_but_not_together_one_passes_whichever_process_the
 def test_readiness_tells_of_the_ledger_and_what_karmada_asks_is_booked(admitting: Client) -> None:
     assert admitting.get("/readyz")[1]["checks"]["ledger"] == "ok"
     components = [{"name": "main", "replicas": 2, "replicaRequirements": {"resourceRequest": {"cpu": "3"}}}]
-    assert admitting.interpret(request("starlark", "InterpretComponent", components=components))["successful"]
+    asked = request("starlark", "InterpretComponent", components=components)
+    tried = {**asked, "name": "tried", "object": {**asked["object"], "metadata": {"name": "tried"}}}
+    asked["object"]["metadata"]["uid"] = "an API server gave it"
+    for one in (tried, asked):
+        assert admitting.interpret(one)["successful"]
     end = time.monotonic() + 20
     while admitting.metric("interp_sightings_total", outcome="recorded") < 1:
         assert time.monotonic() < end
         time.sleep(0.05)
     assert not decide(admitting, review("another", "5"))["allowed"], "6 of 10 are taken by what Karmada asked about"
-    assert decide(admitting, review("another", "4"))["allowed"]
+    assert decide(admitting, review("another", "4"))["allowed"], "what no API server holds is not charged"
 
 
 def test_a_ledger_that_cannot_be_written_is_an_http_error_so_that_the_failure_policy_decides(
