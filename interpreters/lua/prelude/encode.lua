@@ -1,11 +1,14 @@
 -- Lua values to JSON text: keys sorted, untouched parts exactly as they came, problems with the path they are at.
 local P = ...
-local concat, floor, format, match, next, sort, type = table.concat, math.floor, string.format, string.match, next, table.sort, type
+local concat, floor, format, match, min, next, sort, type =
+  table.concat, math.floor, string.format, string.match, math.min, next, table.sort, type
 local number_json, number_text, quoted_text, value_name = P.number_json, P.number_text, P.quoted, P.value_name
 local decoded, kind_at = P.decoded, P.kind_at
 
 local parts = {} -- the text so far, and what is left of an earlier one behind it
 local visited, long_bytes = 0, 0 -- fields seen, written or not; bytes in long parts (short ones count by number)
+local LOOK = 50000 -- fields between two looks at how long the text really is
+local look_at, looked, written = 0, 0, 0 -- when to look next; parts seen and bytes in them at the last look
 local path, tables = {}, {} -- keys and tables from the root to here
 local depth, deepest, longest = 0, 0, 0
 local origins, lazies, odd_numbers -- what decoding remembers
@@ -35,6 +38,13 @@ end
 
 local function fail(problem) P.raise({ reply = true, path = path_text(), problem = problem }) end
 local function too_long() P.raise({ limit = "output" }) end
+
+-- Adds up what was written since the last look: a reply far too long ends here, before it fills the memory.
+local function look(count)
+  for i = looked + 1, count do written = written + #parts[i] end
+  if written > longest or visited + long_bytes > longest then too_long() end
+  looked, look_at = count, min(longest, visited + long_bytes + LOOK)
+end
 
 local function too_deep()
   for i = 1, depth do
@@ -246,7 +256,7 @@ function put_table(t, count)
   end
   if n > 1000 then scratch[depth] = nil end -- too large to keep
   visited = visited + n + filled
-  if visited + long_bytes > longest then too_long() end
+  if visited + long_bytes > look_at then look(count) end
   if filled > 0 then
     if n > 0 then
       fail("a table with both list elements and fields (such as " .. value_name(sort_keys(keys, n)[1]) .. ")")
@@ -278,7 +288,8 @@ end
 function P.encode(value, limit_depth, limit_output, input_texts)
   deepest, longest, inputs = limit_depth, limit_output, input_texts
   if #parts > 10000 then parts = {} end
-  visited, long_bytes, depth = 0, 0, 0
+  visited, long_bytes, depth, looked, written = 0, 0, 0, 0, 0
+  look_at = longest < LOOK and longest or LOOK
   origins, lazies, odd_numbers = decoded()
   local text
   local kind = type(value)

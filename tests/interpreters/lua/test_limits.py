@@ -161,6 +161,15 @@ def test_output_is_limited(body: str) -> None:
     assert (error.limit, error.message) == ("output", "the reply has more than 10000 bytes")
 
 
+def test_a_reply_far_too_long_is_told_so_before_it_fills_the_memory() -> None:
+    body = (
+        "local o = {} for i = 1, 20 do o['k' .. i] = 'text' end local t = {} for i = 1, 100000 do t[i] = o end return t"
+    )
+    error = failure(f"function f() {body} end", limits=Limits(output=1_000_000, memory=12 << 20, seconds=10))
+    assert isinstance(error, LimitError)
+    assert (error.limit, error.message) == ("output", "the reply has more than 1000000 bytes")
+
+
 def test_input_is_limited() -> None:
     error = failure("function f() end", b'"' + b"x" * 5000 + b'"', limits=SHORT)
     assert isinstance(error, LimitError)
