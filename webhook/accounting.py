@@ -27,7 +27,6 @@ from interpreters.core.wire import Reply, Request
 from webhook.clusters import Clusters
 from webhook.metrics import Metrics
 from webhook.service import Service
-from webhook.settings import Settings
 from webhook.workloads import of_reply
 
 _DRAIN_SECONDS = 5.0
@@ -105,7 +104,7 @@ async def accounting(service: Service) -> AsyncIterator[Accounting]:
                 retention_seconds=settings.retention_seconds,
             )
         )
-        quotas = await _quotas(settings, stack)
+        quotas = await _quotas(service, stack)
         modes = Modes(settings.admission_mode, settings.admission_modes)
         validate = partial(_unfitting, clusters) if clusters else None
         recorder = Recorder(ledger, quotas, mode=settings.on_interpret, validate=validate)
@@ -118,11 +117,22 @@ async def accounting(service: Service) -> AsyncIterator[Accounting]:
             await asyncio.gather(task, return_exceptions=True)
 
 
-async def _quotas(settings: Settings, stack: AsyncExitStack) -> AllowanceSource:
+async def _quotas(service: Service, stack: AsyncExitStack) -> AllowanceSource:
+    """Where the settings say quotas are. Raises `InputError` for files that cannot be read; a control plane that does
+    not answer yet makes the server unready until it does."""
+    settings = service.settings
     if settings.kubeconfig:
         access = find_access(Path(settings.kubeconfig))
-        return LiveAllowances(await stack.enter_async_context(ApiServer(access)))
-    return FileAllowances(settings.quotas) if settings.quotas else GivenAllowances()
+        server = await stack.enter_async_context(ApiServer(access))
+        live = LiveAllowances(server, told=partial(service.reloads.note, "quotas"))
+        service.checks["quotas"] = live.unread
+        return live
+    if not settings.quotas:
+        return GivenAllowances()
+    files = FileAllowances(settings.quotas)
+    await files.load()
+    service.reloads.add("quotas", files.load)
+    return files
 
 
 def _unfitting(clusters: Clusters, sighting: Sighting) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Reloading scripts and certificates while requests are served: all or nothing, and what failed is remembered."""
+"""Reloading scripts, certificates and quotas while requests are served: all or nothing, and failures are remembered."""
 
 from __future__ import annotations
 
@@ -29,16 +29,29 @@ class Reloads:
             for name in names or self._parts:
                 await self._reload(name)
 
+    def note(self, name: str, problem: str | None) -> None:
+        """Hear from a part that loads itself again and again how that went; only a change is worth a line."""
+        if problem == self.failures.get(name):
+            return
+        if problem is None:
+            LOGGER.info("reloaded", extra={"what": name})
+        self._conclude(name, problem)
+
     async def _reload(self, name: str) -> None:
         try:
             loaded = await self._parts[name]()
         except Exception as error:
-            message = str(error) if isinstance(error, InterpError) else f"{type(error).__name__}: {error}"
-            self.failures[name] = message
-            LOGGER.error("reload failed; the old ones go on serving", extra={"what": name, "reason": message})
+            self._conclude(name, str(error) if isinstance(error, InterpError) else f"{type(error).__name__}: {error}")
         else:
-            self.failures.pop(name, None)
             LOGGER.info("reloaded", extra={"what": name, "loaded": loaded})
-        failed = name in self.failures
+            self._conclude(name, None)
+
+    def _conclude(self, name: str, problem: str | None) -> None:
+        failed = problem is not None
+        if problem is None:
+            self.failures.pop(name, None)
+        else:
+            self.failures[name] = problem
+            LOGGER.error("reload failed; the old ones go on serving", extra={"what": name, "reason": problem})
         self._metrics.reloads.labels(name, "failed" if failed else "ok").inc()
         self._metrics.reload_failing.labels(name).set(int(failed))

@@ -143,6 +143,8 @@ def check(settings: Settings, *, to_serve: bool = True) -> None:
         wrong.append("clientCa: needs adminPort, since Karmada presents no certificate to the first listener")
     if settings.kubeconfig and settings.quotas:
         wrong.append("quotas and kubeconfig: give one of the two")
+    if settings.quotas and not settings.ledger:
+        wrong.append("quotas: needs ledger, since quotas are kept by what it charges")
     for network in settings.allow_from:
         try:
             ipaddress.ip_network(network)

@@ -7,17 +7,18 @@ what cannot be computed keeps its reason, so that no report drops it silently.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-from estimator.accounting.amounts import Amounts, parse_amounts
+from estimator.accounting.amounts import Amounts, nano_of
 from estimator.accounting.usage import PODS
-from interpreters.core.errors import InputError
+from interpreters.core.errors import DocumentError, InputError, QuantityError
 
 FEDERATED: Final = "FederatedResourceQuota"
 NATIVE: Final = "ResourceQuota"
+QUOTA_KINDS: Final = (FEDERATED, NATIVE)
 
 _REQUESTED: Final = re.compile(r"cpu|memory|ephemeral-storage|hugepages-.+|attachable-volumes-.+")
 
@@ -120,41 +121,87 @@ class Allowance:
 
 
 def read_allowance(quota: Mapping[str, Any]) -> Allowance:
-    """Read a quota object. Raises `InputError` when it is no quota, `QuantityError` when an amount is none."""
+    """Read a quota object. Raises `InputError` when it is none, `DocumentError` with the object and field in it."""
     kind = str(quota.get("kind", ""))
-    if kind not in (FEDERATED, NATIVE):
+    if kind not in QUOTA_KINDS:
         raise InputError(f"expected a {FEDERATED} or {NATIVE}, got {kind or 'an object without a kind'}")
-    metadata, spec, status = (quota.get(part) or {} for part in ("metadata", "spec", "status"))
-    limits = spec.get("overall" if kind == FEDERATED else "hard") or {}
-    used = status.get("overallUsed" if kind == FEDERATED else "used")
-    by_cluster = {item.get("clusterName", ""): item for item in status.get("aggregatedStatus") or ()}
+    metadata = _Fields(kind, quota, "").part("metadata")
+    namespace, name = metadata.text("namespace") or "default", metadata.text("name")
+    fields = _Fields(f"{kind} {namespace}/{name}", quota, "")
+    spec, status = fields.part("spec"), fields.part("status")
+    used = "overallUsed" if kind == FEDERATED else "used"
     return Allowance(
         kind=kind,
-        namespace=str(metadata.get("namespace") or "default"),
-        name=str(metadata.get("name") or ""),
-        limits=parse_amounts(limits),
-        reported=None if used is None else parse_amounts(used),
-        assignments={
-            str(item.get("clusterName", "")): parse_amounts(item.get("hard") or {})
-            for item in spec.get("staticAssignments") or ()
+        namespace=namespace,
+        name=name,
+        limits=spec.amounts("overall" if kind == FEDERATED else "hard"),
+        reported=status.amounts(used) if status.values.get(used) is not None else None,
+        assignments={part.text("clusterName"): part.amounts("hard") for part in spec.parts("staticAssignments")},
+        reported_by_cluster={
+            part.text("clusterName"): part.amounts("used") for part in status.parts("aggregatedStatus")
         },
-        reported_by_cluster={name: parse_amounts(item.get("used") or {}) for name, item in by_cluster.items()},
         scopes=_scopes(spec),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """A mapping inside a quota that knows where it stands, so that what is wrong in it can be named."""
+
+    about: str
+    values: Mapping[str, Any]
+    path: str
+
+    def part(self, name: str) -> _Fields:
+        value = self.values.get(name)
+        if value is not None and not isinstance(value, dict):
+            raise self._wrong(name, "an object", value)
+        return _Fields(self.about, value or {}, f"{self.path}{name}.")
+
+    def parts(self, name: str) -> Iterator[_Fields]:
+        values = self.values.get(name)
+        if values is not None and not isinstance(values, list):
+            raise self._wrong(name, "a list", values)
+        for index, value in enumerate(values or ()):
+            if not isinstance(value, dict):
+                raise self._wrong(f"{name}[{index}]", "an object", value)
+            yield _Fields(self.about, value, f"{self.path}{name}[{index}].")
+
+    def text(self, name: str) -> str:
+        return str(self.values.get(name) or "")
+
+    def amounts(self, name: str) -> Amounts:
+        found = self.part(name)
+        amounts = {}
+        for resource, text in found.values.items():
+            if isinstance(text, bool) or not isinstance(text, str | int | float):
+                raise found._wrong(resource, "a quantity", text)
+            try:
+                amounts[resource] = nano_of(text)
+            except QuantityError as error:
+                raise DocumentError(f"{self.about}: {found.path}{resource}", str(error)) from None
+        return amounts
+
+    def _wrong(self, name: str, wanted: str, value: object) -> DocumentError:
+        got = "nothing" if value is None else f"{value!r:.40}"
+        return DocumentError(f"{self.about}: {self.path}{name}", f"expected {wanted}, got {got}")
+
+
 def read_allowances(objects: Iterable[Mapping[str, Any]]) -> list[Allowance]:
     """The quotas among objects, in order of namespace, kind and name."""
-    found = [read_allowance(item) for item in objects if item.get("kind") in (FEDERATED, NATIVE)]
+    return in_order(read_allowance(item) for item in objects if item.get("kind") in QUOTA_KINDS)
+
+
+def in_order(found: Iterable[Allowance]) -> list[Allowance]:
     return sorted(found, key=lambda allowance: (allowance.namespace, allowance.kind, allowance.name))
 
 
-def _scopes(spec: Mapping[str, Any]) -> tuple[Scope, ...]:
-    selector = (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
+def _scopes(spec: _Fields) -> tuple[Scope, ...]:
+    selector = spec.part("scopeSelector").parts("matchExpressions")
     return (
-        *(Scope(str(name)) for name in spec.get("scopes") or ()),
+        *(Scope(str(name)) for name in spec.values.get("scopes") or ()),
         *(
-            Scope(str(item.get("scopeName")), str(item.get("operator")), tuple(item.get("values") or ()))
+            Scope(item.text("scopeName"), item.text("operator"), tuple(item.values.get("values") or ()))
             for item in selector
         ),
     )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -26,8 +25,6 @@ _QUOTAS: Final = {
     "ResourceQuota": "/api/v1/resourcequotas",
 }
 _NEVER: Final = float("-inf")
-
-log = logging.getLogger("interp.accounting")
 
 
 async def live_bindings(server: ApiServer) -> AsyncIterator[list[bytes]]:
@@ -52,6 +49,9 @@ class LiveAllowances:
 
     server: ApiServer
     seconds: float = 10.0
+    told: Callable[[str | None], None] = lambda problem: None
+    """Hears after each reading what went wrong, None when nothing did."""
+
     _known: GivenAllowances = field(default_factory=GivenAllowances, init=False)
     _read_at: float = field(default=_NEVER, init=False)
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -63,6 +63,14 @@ class LiveAllowances:
                     await self._read()
         return await self._known.allowances(namespace)
 
+    async def unread(self) -> str | None:
+        """Why there are no quotas to decide by; None when there are."""
+        try:
+            await self.allowances("")
+        except InterpError as error:
+            return str(error)
+        return None
+
     @property
     def _is_due(self) -> bool:
         return time.monotonic() - self._read_at >= self.seconds
@@ -71,7 +79,9 @@ class LiveAllowances:
         try:
             self._known = GivenAllowances(await live_allowances(self.server))
         except InterpError as error:
+            self.told(str(error))
             if self._read_at == _NEVER:
                 raise
-            log.warning("quotas: keeping the last good state: %s", error)
+        else:
+            self.told(None)
         self._read_at = time.monotonic()

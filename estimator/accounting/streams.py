@@ -43,11 +43,14 @@ _ITEMS_BEFORE: Final = re.compile(rb'"items"\s*:\s*\Z')
 
 
 def files_in(paths: Iterable[str | Path]) -> list[str]:
-    """The files named by paths: a folder stands for the JSON and YAML files below it, sorted. `-` is standard input."""
+    """The files named by paths: a folder stands for the JSON and YAML files below it, sorted. `-` is standard input.
+
+    Hidden files and folders are left out; behind them a mounted ConfigMap keeps what its links show.
+    """
     found: list[str] = []
     for path in map(str, paths):
         if path != "-" and Path(path).is_dir():
-            inside = [str(file) for file in sorted(Path(path).rglob("*")) if _is_object_file(file)]
+            inside = [str(file) for file in sorted(Path(path).rglob("*")) if _is_object_file(file, Path(path))]
             if not inside:
                 raise DocumentError(
                     path, f"the folder holds no file that ends in {', '.join(SUFFIXES)} or those with .gz"
@@ -81,7 +84,9 @@ def stream_objects(
         raise DocumentError(where, "not a complete gzip file") from None
 
 
-def _is_object_file(file: Path) -> bool:
+def _is_object_file(file: Path, root: Path) -> bool:
+    if any(part.startswith(".") for part in file.relative_to(root).parts):
+        return False
     return file.is_file() and file.name.removesuffix(".gz").endswith(SUFFIXES)
 
 

@@ -105,11 +105,11 @@ def _show(report: AuditReport, output: str) -> None:
 
 
 def _read_files(paths: Sequence[str], tally: Tally) -> list[Allowance]:
-    from estimator.accounting.allowances import read_allowances
+    from estimator.accounting.allowances import in_order
     from estimator.accounting.intake import read_bindings, total_size
 
     with _progress_bar(total_size(paths)) as progress:
-        return read_allowances(read_bindings(paths, tally, progress=progress).quotas)
+        return in_order(read_bindings(paths, tally, progress=progress).quotas)
 
 
 @contextmanager
@@ -141,7 +141,7 @@ def _read_live(kubeconfig: str, context: str, tally: Tally) -> list[Allowance]:
         intake = Intake(tally)
         async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:
             async for page in live_bindings(server):
-                intake.take(page)
+                intake.take(page, kubeconfig)
             return await live_allowances(server)
 
     return asyncio.run(read())

@@ -159,4 +159,4 @@ async def _live(kubeconfig: str, context: str) -> AsyncIterator[list[Binding]]:
 
     async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:
         async for page in live_bindings(server):
-            yield only_bindings(page)
+            yield list(only_bindings(page, kubeconfig))

@@ -18,7 +18,7 @@ from estimator.accounting.intake import read_bindings
 from estimator.accounting.rendering import RENDERERS
 from estimator.accounting.report import AuditReport, build_report
 from estimator.accounting.tally import Tally
-from interpreters.core.errors import DocumentError, InputError, QuantityError
+from interpreters.core.errors import DocumentError, InputError
 from tests.estimator.accounting.samples import binding, component, federated, limit
 
 CPU_1 = {"resourceRequest": {"cpu": "1", "memory": "1Gi"}}
@@ -225,7 +225,9 @@ def test_a_dump_may_hold_quotas_and_other_objects_and_broken_ones(tmp_path: Path
     objects = [FOUR_CPUS, federated({"cpu": "3"}), {"kind": "ConfigMap", "metadata": {"name": "x"}}, broken]
     intake = read_bindings([write_dump(tmp_path / "dump.json", objects)], Tally())
     assert (intake.tally.bindings, intake.tally.ignored, len(intake.quotas)) == (1, {"ConfigMap": 1}, 1)
-    assert [item.object for item in intake.tally.findings.listed()] == ["ResourceBinding team-a/broken-flinkdeployment"]
+    (found,) = intake.tally.findings.listed()
+    assert found.object == "ResourceBinding team-a/broken-flinkdeployment"
+    assert found.evidence == f"{tmp_path}/dump.json, object 4: spec.replicas: expected a whole number, got text"
 
 
 def test_an_error_in_a_file_ends_the_audit(tmp_path: Path) -> None:
@@ -235,11 +237,26 @@ def test_an_error_in_a_file_ends_the_audit(tmp_path: Path) -> None:
         read_bindings([cut], Tally())
 
 
-def test_what_is_no_quota_and_what_is_no_amount_are_refused() -> None:
-    with pytest.raises(InputError, match="expected a FederatedResourceQuota or ResourceQuota, got Pod"):
-        read_allowance({"kind": "Pod"})
-    with pytest.raises(QuantityError):
-        read_allowance(federated({"cpu": "many"}))
+QUOTA = "FederatedResourceQuota team-a/compute: "
+WRONG_QUOTAS: list[tuple[dict[str, Any], str]] = [
+    ({"kind": "Pod"}, "expected a FederatedResourceQuota or ResourceQuota, got Pod"),
+    (federated({"cpu": "many"}), f'{QUOTA}spec.overall.cpu: "many" is not a quantity'),
+    (federated({"cpu": True}), f"{QUOTA}spec.overall.cpu: expected a quantity, got True"),  # type: ignore[dict-item]
+    (federated({}, staticAssignments=[{"clusterName": "m1", "hard": {"cpu": "x"}}]),
+     f'{QUOTA}spec.staticAssignments[0].hard.cpu: "x" is not a quantity'),
+    (federated({}, staticAssignments={"m1": {}}), f"{QUOTA}spec.staticAssignments: expected a list, got"),
+    (federated({}) | {"spec": []}, f"{QUOTA}spec: expected an object, got []"),
+    (federated({}) | {"metadata": "x"}, "FederatedResourceQuota: metadata: expected an object, got 'x'"),
+    (federated({}) | {"status": {"overallUsed": {"cpu": "x"}}}, f"{QUOTA}status.overallUsed.cpu: "),
+    (federated({}) | {"status": {"aggregatedStatus": [7]}}, f"{QUOTA}status.aggregatedStatus[0]: expected an object"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("quota", "said"), WRONG_QUOTAS)
+def test_what_is_no_quota_and_what_is_no_amount_are_refused_by_name(quota: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_allowance(quota)
+    assert str(caught.value).startswith(said)
 
 
 HOSTILE = binding("<b>|x", components=[{"name": "\x1b[31mred", "replicas": 1}], clusters=("m1",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -94,20 +95,31 @@ async def test_what_cannot_be_recorded_is_counted_and_the_next_is_taken(ledger: 
     assert (recorder.counts.failed, recorder.counts.recorded) == (1, 1)
 
 
-async def test_quota_files_are_read_again_when_they_change_and_kept_when_they_break(tmp_path: Path) -> None:
-    import json
-
+async def test_quota_files_are_read_again_on_demand_and_kept_when_they_break(tmp_path: Path) -> None:
     file = tmp_path / "quota.json"
+    source = FileAllowances([tmp_path])
+
+    async def limits() -> list[dict[str, str]]:
+        return [texts(found.limits) for found in await source.allowances("team-a")]
+
     file.write_text(json.dumps(federated({"cpu": "1"})))
-    source = FileAllowances([tmp_path], seconds=0)
-    assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "1"}]
+    assert await source.load() == "1 quota"
+    assert await limits() == [{"cpu": "1"}]
     assert await source.allowances("team-b") == []
     file.write_text(json.dumps(federated({"cpu": "20"})))
-    assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "20"}]
+    await source.load()
+    assert await limits() == [{"cpu": "20"}]
     file.write_text('{"kind": "FederatedResourceQuota"')
-    assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "20"}]
-
-
-async def test_quota_files_that_were_never_good_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError):
-        await FileAllowances([tmp_path / "none.yaml"]).allowances("team-a")
+        await source.load()
+    assert await limits() == [{"cpu": "20"}]
+
+
+async def test_a_mounted_folder_is_read_through_its_links_and_once(tmp_path: Path) -> None:
+    """A ConfigMap volume holds its files in a hidden folder, and links to them beside it."""
+    (tmp_path / "..now").mkdir()
+    (tmp_path / "..now/quota.json").write_text(json.dumps(federated({"cpu": "1"})))
+    (tmp_path / "..data").symlink_to("..now")
+    (tmp_path / "quota.json").symlink_to("..data/quota.json")
+    source = FileAllowances([tmp_path])
+    assert await source.load() == "1 quota"
