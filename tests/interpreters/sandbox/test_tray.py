@@ -19,10 +19,14 @@ from tests.interpreters.sandbox.surroundings import PROBE, nothing_left_behind, 
 PATIENT = Limits(seconds=20)
 
 
+def trays(pool: SandboxPool) -> list[int]:
+    """How many calls each worker has in hand."""
+    return sorted(len(seat.tray) for seat in pool._dispatch.crew.seats) if pool._dispatch else []
+
+
 def laid(pool: SandboxPool) -> int:
     """How many calls lie ready in workers that have not begun them."""
-    seats = pool._crew.seats if pool._crew else ()
-    return sum(max(0, len(seat.tray) - 1) for seat in seats)
+    return sum(max(0, in_hand - 1) for in_hand in trays(pool))
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
@@ -73,7 +77,7 @@ async def test_calls_lie_ready_with_the_least_loaded_worker() -> None:
         await make_brisk(pool, "a")
         calls = echoes(pool, "a", 6)
         await asyncio.sleep(0)
-        assert sorted(len(seat.tray) for seat in pool._crew.seats) == [3, 3]  # type: ignore[union-attr]
+        assert trays(pool) == [3, 3]
         assert await answers(calls) == [*range(6)]
 
 
