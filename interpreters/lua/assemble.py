@@ -17,6 +17,15 @@ _INCLUDE: Final = re.compile(r"^(?:--|#) include: (\S+)[ \t]*$", re.MULTILINE)
 _MARK: Final = re.compile(r"(?:--|#) snippet: (\S+)")
 
 
+def is_mark(line: str) -> bool:
+    """Whether a line says where a snippet belongs or begins, which only means something to us.
+
+    >>> is_mark("-- include: snippets/pods.lua"), is_mark("-- Pods.")
+    (True, False)
+    """
+    return bool(_INCLUDE.match(line) or _MARK.match(line))
+
+
 def included(text: str) -> list[str]:
     """The snippets that a text names itself, in order."""
     return _INCLUDE.findall(text)

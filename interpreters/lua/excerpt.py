@@ -8,13 +8,15 @@ the left margin, and what belongs to it is indented or closes at the margin. Tex
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from interpreters.lua.assemble import is_mark
 from interpreters.lua.lint import tokens
 
 _START: Final = re.compile(r"(?:local )?function (?P<function>\w+)\(|local (?P<names>\w+(?:, \w+)*)(?: =|$)")
+_REQUIRE: Final = re.compile(r"local \w+ = require\(\"\w+\"\)\n")
 _CLOSING: Final = re.compile(r"(?:end|\}|\)|\]\]).{0,2}$")
 
 
@@ -41,8 +43,17 @@ def excerpt(text: str, function: str) -> str:
                 waiting |= block.mentions - known
     if not any(function in blocks[number].defines for number in needed):
         return text
-    kept = dict.fromkeys(blocks[number].text for number in sorted(needed))
-    return "\n".join(kept)
+    return "\n".join(_each_module_once(blocks[number] for number in sorted(needed)))
+
+
+def _each_module_once(blocks: Iterable[Block]) -> Iterator[str]:
+    """The texts, without a `require` that says again what its name stands for already: every snippet has its own."""
+    latest: dict[str, str] = {}
+    for block in blocks:
+        is_said = all(latest.get(name) == block.text for name in block.defines)
+        if not (is_said and _REQUIRE.fullmatch(block.text)):
+            yield block.text
+        latest |= dict.fromkeys(block.defines, block.text)
 
 
 def _is_regular(text: str) -> bool:
@@ -59,8 +70,8 @@ def _blocks(text: str) -> Iterator[Block]:
         if body and (not line or _START.match(line) or line.startswith("--")) and _is_complete(body):
             yield _block([*comment, *body])
             comment, body = [], []
-        if not line and not body:
-            comment = []  # a comment that stands by itself explains the file, not the next statement
+        if not body and (not line or is_mark(line)):
+            comment = []  # a comment that stands by itself, or with such a mark, explains the file, not a statement
         elif line.startswith("--") and not body:
             comment.append(line)
         elif line or body:

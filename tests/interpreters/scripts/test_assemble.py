@@ -7,7 +7,7 @@ import pytest
 from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_FUNCTION
-from interpreters.lua.assemble import assemble, position
+from interpreters.lua.assemble import assemble, is_mark, position
 from interpreters.lua.excerpt import excerpt
 from tests.interpreters.scripts.bundled import operations, scripts
 
@@ -84,8 +84,34 @@ def test_a_text_that_cannot_be_followed_stays_whole(text: str) -> None:
     assert excerpt(text, "F") == text
 
 
+KUBE = 'local kube = require("kube")\n\n'
+MODULES = {
+    "a.lua": f"-- About a.\n-- include: b.lua\n{KUBE}-- Says a.\nfunction a()\n  return kube\nend\n",
+    "b.lua": f"-- About b.\n\n{KUBE}function b()\n  return a(kube)\nend\n",
+}
+
+
+def test_an_excerpt_requires_a_module_once_and_has_no_heads_of_files() -> None:
+    text = assemble("-- About F.\n-- include: a.lua\nfunction F()\n  return b()\nend\n", MODULES.__getitem__)
+    assert excerpt(text, "F") == (
+        f"function F()\n  return b()\nend\n\n{KUBE}"
+        "-- Says a.\nfunction a()\n  return kube\nend\n\nfunction b()\n  return a(kube)\nend\n"
+    )
+
+
+def test_an_excerpt_keeps_statements_that_are_alike_but_not_the_same() -> None:
+    text = "local s = {}\nfunction a()\n  return s\nend\nlocal s = {}\nfunction F()\n  return a() == s\nend\n"
+    assert excerpt(text, "F").count("local s = {}") == 2
+    module = 'local m = require("kube")\n'
+    text = f"{module}function a()\n  return m\nend\nlocal m = 1\n{module}function F()\n  return a() == m\nend\n"
+    assert excerpt(text, "F").count(module) == 2
+
+
 @pytest.mark.parametrize("kind", sorted(scripts()), ids=str)
 def test_bundled_scripts_can_be_cut(kind: GroupVersionKind) -> None:
     text = scripts()[kind].text
     for function in operations(kind) & set(BY_FUNCTION):
-        assert len(excerpt(text, function)) < len(text)
+        cut = excerpt(text, function)
+        assert len(cut) < len(text)
+        assert cut.count("require(") <= 1
+        assert [line for line in cut.splitlines() if is_mark(line)] == []
