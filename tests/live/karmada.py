@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -29,6 +30,12 @@ def flink(name: str = "wordcount", namespace: str = "streams", **spec: Any) -> d
     job["metadata"] = {"name": name, "namespace": namespace}
     job["spec"] |= spec
     return job
+
+
+def components_of(file: Path) -> list[dict[str, Any]]:
+    """What interp says itself."""
+    found: list[dict[str, Any]] = yaml.safe_load(interp("run", "GetComponents", file).out)["components"]
+    return found
 
 
 def binding(job: dict[str, Any]) -> dict[str, Any]:
@@ -154,7 +161,7 @@ def test_the_doctor_finds_nothing_to_fix(plane: ControlPlane, server: Server) ->
 def test_the_binding_holds_the_components_that_the_webhook_answered(plane: ControlPlane, registered: Ran) -> None:
     plane.karmada.create(named("v1", "ServiceAccount", "flink", "streams"), policy("streams"), flink())
     bound = eventually(lambda: plane.karmada.find(binding(flink())), "the job is bound")
-    assert bound["spec"]["components"] == yaml.safe_load(interp("run", "GetComponents", FLINK).out)["components"]
+    assert bound["spec"]["components"] == components_of(FLINK)
 
 
 def test_the_scheduler_asks_the_estimator_and_sends_the_job_where_it_fits(
@@ -240,3 +247,26 @@ def test_nodes_and_pods_are_followed(plane: ControlPlane, client: Client) -> Non
     eventually(lambda: sets() == 1, "the pod is gone")
     add_node(plane, "second")
     eventually(lambda: sets() == 3, "a node adds room")
+
+
+def test_karmada_accepts_every_exported_customization(plane: ControlPlane) -> None:
+    for customization in yaml.safe_load_all(interp("export").out):
+        plane.karmada.rehearse(customization)
+
+
+def test_an_exported_script_answers_the_same_inside_karmada(
+    plane: ControlPlane, scheduling: None, client: Client
+) -> None:
+    """Karmada prefers a customization to a webhook, once it has seen it; from then on the webhook is asked no more."""
+    plane.karmada.create(yaml.safe_load(interp("export", "FlinkDeployment").out))
+    names = (f"within-{number}" for number in count())
+
+    def answered_within() -> list[dict[str, Any]]:
+        job = flink(next(names), "spare")
+        before = client.metric("interp_requests_total", operation="InterpretComponent")
+        plane.karmada.create(job)
+        bound = eventually(lambda: plane.karmada.find(binding(job)), "the job is bound")
+        asked = client.metric("interp_requests_total", operation="InterpretComponent") - before
+        return [] if asked else bound["spec"]["components"]
+
+    assert eventually(answered_within, "Karmada asks itself") == components_of(FLINK)
