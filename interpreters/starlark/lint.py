@@ -59,21 +59,10 @@ def defined_functions(text: str) -> list[Definition]:
 
 
 def findings(text: str, *, portable: bool = False) -> Iterator[Finding]:
-    """All of it. Nothing more is said for portability's sake: Karmada runs no Starlark at all."""
-    return _complaints(text)
+    """What keeps the text from being loaded; names count as known if the text, the language or kube defines them.
 
-
-def syntax_errors(text: str) -> Iterator[Finding]:
-    """What keeps the text from being loaded, except names that are not defined."""
-    return (finding for finding in _complaints(text) if finding.rule == "syntax")
-
-
-def unknown_globals(text: str) -> Iterator[Finding]:
-    """Names that are used but neither defined in the text nor part of the language or the kube functions."""
-    return (finding for finding in _complaints(text) if finding.rule == "unknown-global")
-
-
-def _complaints(text: str) -> Iterator[Finding]:
+    Nothing more is said for portability's sake: Karmada runs no Starlark at all.
+    """
     import starlark_go
 
     if _depth(text) > DEEPEST:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interpreters.starlark.engine import StarlarkEngine
-from interpreters.starlark.lint import LANGUAGE, Definition, defined_functions, findings, syntax_errors, unknown_globals
+from interpreters.starlark.lint import LANGUAGE, Definition, defined_functions, findings
 from tests.interpreters.starlark.calling import call
 
 TEXT = '''"""Replicas of a thing."""
@@ -34,7 +34,7 @@ def test_global_functions_are_found_with_their_places() -> None:
 
 
 def test_a_good_text_has_no_findings() -> None:
-    assert [*syntax_errors(TEXT), *unknown_globals(TEXT)] == []
+    assert list(findings(TEXT)) == []
 
 
 # text                                            line  column  rule              message
@@ -54,7 +54,7 @@ FINDINGS = [
 
 @pytest.mark.parametrize(("text", "line", "column", "rule", "message"), FINDINGS)
 def test_each_finding_has_its_place(text: str, line: int, column: int, rule: str, message: str) -> None:
-    first = [*syntax_errors(text), *unknown_globals(text)][0]
+    first = next(findings(text))
     assert (first.line, first.column, first.rule, first.message) == (line, column, rule, message)
 
 
@@ -64,7 +64,7 @@ def test_all_findings_come_in_the_order_of_the_text() -> None:
 
 
 def test_linting_runs_nothing() -> None:
-    assert list(syntax_errors("X = [0 for i in range(1 << 40)]\nfail('never')\n")) == []
+    assert list(findings("X = [0 for i in range(1 << 40)]\nfail('never')\n")) == []
 
 
 def test_every_name_that_lint_knows_exists() -> None:
@@ -76,6 +76,6 @@ def test_what_lint_finds_undefined_does_not_load() -> None:
     engine = StarlarkEngine()
     for name in ("json", "struct", "math", "load_file", "__show", "__bind", "__requirements"):
         text = f"def F():\n    return {name}\n"
-        assert [finding.rule for finding in unknown_globals(text)] == ["unknown-global"]
+        assert [finding.rule for finding in findings(text)] == ["unknown-global"]
         with pytest.raises(Exception, match=f"undefined: {name}"):
             call(text, engine=engine)
