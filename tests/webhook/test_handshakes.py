@@ -42,7 +42,7 @@ def test_each_reason_is_counted_and_told_once(certs: Path, tmp_path: Path) -> No
             )["detail"]
             for listener, reason in COUNTED
         }
-        assert told["admin", "refused"] == "unsuitable certificate purpose"
+        assert "certificate purpose" in told["admin", "refused"]
         counted = {
             key: scraper.metric("interp_handshakes_failed_total", listener=key[0], reason=key[1]) for key in told
         }

@@ -254,3 +254,13 @@ def test_mistakes_in_a_kubeconfig_are_named(tmp_path: Path, text: str, problem: 
     with pytest.raises(InputError) as refused:
         read_kubeconfig(path)
     assert str(refused.value).startswith(f"{path}: {problem}")
+
+
+@pytest.mark.parametrize(("master", "advised"), [(None, False), ("", True)])
+def test_outside_of_a_pod_only_flags_that_there_are_get_advised(
+    monkeypatch: pytest.MonkeyPatch, master: str | None, advised: bool
+) -> None:
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    with pytest.raises(InputError, match="--kubeconfig") as error:
+        find_access(None, "", master)
+    assert ("--master" in str(error.value)) is advised
