@@ -128,6 +128,15 @@ def read_past(binding: Document | None, observed: str | None, reschedule: bool) 
     return Past(name, last.spec.clusters, reschedule)
 
 
+def unknown_group(past: Past, placement: Placement) -> list[str]:
+    """The warning that the group of the last decision is none of the policy's, so that the search begins anew."""
+    names = [group.affinity_name for group in placement.groups if group.affinity_name]
+    if not past.affinity_name or past.reschedule or past.affinity_name in names:
+        return []
+    known = f"its groups are {', '.join(names)}" if names else "it names no groups"
+    return [f'the policy has no group "{past.affinity_name}", so the search starts at the first; {known}']
+
+
 def estimating(
     workload: Workload, members: Sequence[Member], addresses: Mapping[str, str] | None = None
 ) -> Callable[[str], Availability | None]:

@@ -83,6 +83,15 @@ def selects(policy: Mapping[str, Any], workload: Mapping[str, Any]) -> bool:
     return False
 
 
+def unselected(policy: Mapping[str, Any], workload: Mapping[str, Any]) -> list[str]:
+    """The warning that a policy is not about a workload, if it is not."""
+    if selects(policy, workload):
+        return []
+    metadata = workload.get("metadata") or {}
+    name = f"{workload.get('kind')} {metadata.get('namespace') or 'default'}/{metadata.get('name') or ''}"
+    return [f"the policy's resourceSelectors do not select {name}"]
+
+
 def has_several_components(kind: GroupVersionKind) -> bool:
     """Whether objects of a well-known kind usually have several pod templates."""
     return kind.kind in _SEVERAL_COMPONENTS.get(kind.group, ())

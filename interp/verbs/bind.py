@@ -43,11 +43,16 @@ def command(
     interp bind web.yaml --clusters member1=3,member2=2
     """
     from estimator.placement.bindings import build_binding, parse_targets
+    from estimator.placement.checks import is_policy, unselected
     from interp.interpreted import interpreted
+    from interpreters.core.errors import DocumentError
     from interpreters.core.kinds import GroupVersionKind
 
     objects = read_objects(workloads)
     matching = read_one_object(policy) if policy else None
+    if matching is not None and not is_policy(matching):
+        kind = GroupVersionKind.of(matching)
+        raise DocumentError(policy or "", f"expected a PropagationPolicy or ClusterPropagationPolicy, got {kind}")
     targets, gate = parse_targets(clusters), read_gate(gates)
     bindings = []
     with open_scripts(Sources(**options), {GroupVersionKind.of(obj) for obj in objects}) as (runner, catalog):
@@ -55,6 +60,8 @@ def command(
             said = interpreted(runner, catalog, obj, components=gate)
             if not said.as_components:
                 click.echo(f"note: no script says what pods {GroupVersionKind.of(obj)} stands for", err=True)
+            for warning in unselected(matching, obj) if matching else ():
+                click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {warning}", err=True)
             bindings.append(
                 build_binding(
                     obj, said, policy=matching, targets=targets, gate=gate, like=like,

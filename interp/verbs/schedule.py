@@ -66,10 +66,18 @@ def command(
     interp schedule flink.yaml --policy policy.yaml --clusters clusters.json
     interp schedule web.yaml --policy policy.yaml --clusters clusters.json --unavailable member1
     """
-    from estimator.placement.checks import doubts, selects
+    from estimator.placement.checks import doubts, unselected
     from estimator.placement.decision import Demand
     from estimator.placement.scheduling import Question, decide, fail_over
-    from interp.schedules import ScheduleReport, bind, estimating, read_members, read_past, read_policy
+    from interp.schedules import (
+        ScheduleReport,
+        bind,
+        estimating,
+        read_members,
+        read_past,
+        read_policy,
+        unknown_group,
+    )
 
     obj = read_one_object(workload)
     policy, placement = read_policy(read_objects((policy_file,)), policy_file)
@@ -91,9 +99,8 @@ def command(
     else:
         decision = decide(question, past.without(unavailable))
     binding = bind(obj, said, policy, decision, cluster_scoped=cluster_scoped)
-    warnings = doubts(placement, demand, clusters, decision)
-    if not selects(policy, obj):
-        warnings.insert(0, f"the policy's resourceSelectors do not select {asked.kind} {asked.namespace}/{asked.name}")
+    warnings = [*unselected(policy, obj), *unknown_group(past, placement)]
+    warnings += doubts(placement, demand, clusters, decision)
     metadata = policy.get("metadata") or {}
     name = "/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)
     report = ScheduleReport(

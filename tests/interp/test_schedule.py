@@ -212,6 +212,37 @@ def test_a_policy_that_karmada_refuses_is_not_scheduled(tmp_path: Path) -> None:
 def test_the_policy_must_be_about_the_workload() -> None:
     ran = schedule(EXAMPLES / "flink.yaml", "--policy", FOLDER / "web-policy.yaml")
     assert "do not select FlinkDeployment streams/wordcount" in ran.err.splitlines()[0]
+    bound = interp("bind", EXAMPLES / "flink.yaml", "--policy", FOLDER / "web-policy.yaml")
+    assert (bound.code, bound.err) == (
+        0,
+        "warning: the policy's resourceSelectors do not select FlinkDeployment streams/wordcount\n",
+    )
+    assert interp("bind", EXAMPLES / "flink.yaml", "--policy", FOLDER / "flink-policy.yaml").err == ""
+    wrong = interp("bind", EXAMPLES / "flink.yaml", "--policy", FOLDER / "web.yaml")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "web.yaml: expected a PropagationPolicy or ClusterPropagationPolicy, got apps/v1 Deployment" in wrong.err
+
+
+FLINK = (EXAMPLES / "flink.yaml", "--policy", FOLDER / "flink-policy.yaml")
+ANEW = 'warning: the policy has no group "nope", so the search starts at the first; '
+
+
+@pytest.mark.parametrize(
+    ("arguments", "warning"),
+    [
+        (("--observed-affinity", "nope"), f"{ANEW}its groups are cloud, local\n"),
+        (("--observed-affinity", "nope", "--reschedule"), ""),
+        (("--observed-affinity", "local"), ""),
+    ],
+)
+def test_an_observed_group_that_the_policy_does_not_have_is_warned_of(arguments: tuple[str, ...], warning: str) -> None:
+    assert schedule(*FLINK, *arguments).err == warning
+
+
+def test_without_named_groups_there_is_none_to_have_observed(tmp_path: Path) -> None:
+    policy = changed(FOLDER / "flink-policy.yaml", tmp_path / "p.yaml", clusterAffinities=None)
+    ran = schedule(EXAMPLES / "flink.yaml", "--policy", policy, "--observed-affinity", "nope")
+    assert ran.err == f"{ANEW}it names no groups\n"
 
 
 def test_lint_checks_policies_with_their_lines(tmp_path: Path) -> None:
