@@ -114,11 +114,12 @@ def build_binding(
                 "uid": metadata.get("uid"), "resourceVersion": metadata.get("resourceVersion")}  # fmt: skip
     demand = demand_fields(interpreted, namespace=namespace, gate=gate, like=like)
     placement = ((policy or {}).get("spec") or {}).get("placement")
+    records = like == "proposal" and schedules_components(placement)
     spec = {
         **_given(resource=_given(**resource)),
         **demand,
         **_from_policy(policy),
-        **_given(clusters=[_target(target, demand, placement) for target in targets]),
+        **_given(clusters=[_target(target, demand, records_components=records) for target in targets]),
     }
     name = {"name": binding_name(gvk.kind, metadata["name"]), **_given(namespace=namespace)}
     return {
@@ -159,12 +160,12 @@ def schedules_components(placement: Mapping[str, Any] | None) -> bool:
     )
 
 
-def _target(target: ClusterTarget, demand: Mapping[str, Any], placement: Mapping[str, Any] | None) -> dict[str, Any]:
+def _target(target: ClusterTarget, demand: Mapping[str, Any], *, records_components: bool) -> dict[str, Any]:
     replicas = demand.get("replicas") if target.replicas is None else target.replicas
     components = demand.get("components") or []
     placed = (
         [{"name": part["name"], "replicas": part["replicas"]} for part in components]
-        if len(components) > 1 and schedules_components(placement)
+        if len(components) > 1 and records_components
         else []
     )
     return {"name": target.name, **_given(replicas=replicas, components=placed)}

@@ -175,6 +175,17 @@ def test_the_scheduler_asks_the_estimator_and_sends_the_job_where_it_fits(
     assert refusal == "failed to select clusters: no enough resource when selecting 1 clusters"
 
 
+def test_the_binding_is_the_one_that_interp_foretells(plane: ControlPlane, scheduling: None, tmp_path: Path) -> None:
+    for name, obj in [("job", flink()), ("policy", policy("streams"))]:
+        (tmp_path / name).write_text(json.dumps(plane.karmada.find(obj)))
+    flags = ["--clusters", "member", "--feature-gates", "MultiplePodTemplatesScheduling=true", "--like", "karmada"]
+    foretold = interp("bind", tmp_path / "job", "--policy", tmp_path / "policy", *flags, "-o", "json")
+    specs = [json.loads(foretold.out)["spec"], plane.karmada.find(binding(flink()))["spec"]]
+    for spec in specs:
+        del spec["resource"]["resourceVersion"]  # Karmada keeps the one it saw first
+    assert specs[0] == specs[1]
+
+
 def test_what_the_job_depends_on_comes_along(plane: ControlPlane, scheduling: None) -> None:
     account = binding(named("v1", "ServiceAccount", "flink", "streams"))
     bound = eventually(lambda: plane.karmada.find(account), "the job's service account is bound")

@@ -115,6 +115,12 @@ def test_clusters_record_replicas_and_components_only_where_they_are_scheduled_t
     assert binding["spec"]["clusters"] == clusters
 
 
+def test_karmada_itself_records_no_components_of_clusters() -> None:
+    policy, targets = a_policy(SINGLE_CLUSTER), parse_targets("a")
+    binding = build_binding(JOB, Interpreted(TWO), policy=policy, targets=targets, gate=True, like="karmada")
+    assert binding["spec"]["clusters"] == [{"name": "a"}]
+
+
 def test_what_a_policy_says_stands_in_the_binding() -> None:
     policy = a_policy(SINGLE_CLUSTER)
     policy["spec"] |= {"propagateDeps": True, "conflictResolution": "Overwrite"}
