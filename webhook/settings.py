@@ -100,7 +100,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     ] = 600.0
     retention_seconds: Annotated[float, Meta(gt=0, description="How long decisions are kept.")] = 30 * 86400.0
     on_interpret: Annotated[
-        OnInterpret, Meta(description="What the ledger does with what Karmada asks: off, record or warn.")
+        OnInterpret, Meta(description="What the ledger notes of what Karmada asks: off, record or warn.")
     ] = "record"
     admission_mode: Annotated[Mode, Meta(description="What a breach leads to: enforce, warn or record.")] = "enforce"
     admission_modes: Annotated[dict[str, Mode], Meta(description="The same for single namespaces.")] = {}

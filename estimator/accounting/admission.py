@@ -173,6 +173,8 @@ class _Case:
         return verdict
 
     async def _release(self, page: Page, before: Charge) -> Verdict:
+        if self.binding is None and not page.read_only:
+            await page.forget_sighting(self.workload)
         if before.is_live:
             if self.binding is None:
                 await self._save(page, Charge(self.workload))

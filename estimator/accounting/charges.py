@@ -1,7 +1,7 @@
 """A charge: what one workload is charged for, and how it changes when the workload is admitted, seen or bound.
 
-A charge is state, never a difference: the same event twice gives the same charge. It has a confirmed part (somebody saw
-the object) and a provisional one (it was admitted, but another webhook may have refused it), which expires. While both
+A charge is state, never a difference: the same event twice gives the same charge. It has a confirmed part (the object
+is there) and a provisional one (it was admitted, but another webhook may have refused it), which expires. While both
 stand, each resource is charged at the larger of the two.
 """
 
@@ -10,10 +10,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from estimator.accounting.allowances import count_key
-from estimator.accounting.amounts import Amounts, larger
+from estimator.accounting.amounts import Amounts, larger, parse_amounts, without_zeros
 from estimator.accounting.demand import Demand, Part, Target, WorkloadKey
 from estimator.accounting.usage import counted_usage, shares
 from interpreters.core.quantity import NANO
+
+
+@dataclass(frozen=True, slots=True)
+class Unadmitted:
+    """A workload that Karmada asked about and that nothing let in as it was seen. It counts for nothing."""
+
+    workload: WorkloadKey
+    demand: Demand
+    seen_at: float
+    charged: Amounts | None = None
+    """What is charged for the workload instead; None when it has no charge at all."""
+
+    @property
+    def amounts(self) -> Amounts:
+        return _amounts(self.demand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +83,29 @@ def admitted(charge: Charge, new: Demand, old: Demand | None, *, generation: int
     return replace(charge, confirmed=confirmed, provisional=provisional, expires_at=expires_at, generation=generation)
 
 
-def seen(charge: Charge, demand: Demand, *, generation: int = 0) -> Charge:
-    """After the workload itself was seen, without a word on clusters: they stay what the binding said."""
-    return _confirmed(charge, _placed_like(charge.confirmed, demand), generation)
+def sighted(charge: Charge, demand: Demand, *, uid: str = "", generation: int = 0) -> Charge:
+    """After somebody asked what the workload consists of. Anybody may ask, so that shows one thing only: that what was
+    admitted is there. It adds nothing to a charge, and takes nothing from it."""
+    promised = charge.provisional
+    if promised is None or 0 < generation < charge.generation:
+        return charge
+    if charge.uid != uid if charge.uid else not _same(promised, demand):
+        return charge  # of another object, or nothing shows that it is this one
+    after = replace(charge, confirmed=promised, provisional=None, expires_at=None)
+    return after if after.amounts == charge.amounts else charge
+
+
+def agrees(charge: Charge, demand: Demand) -> bool:
+    """Whether the workload, as it was seen, is what is charged."""
+    return any(_same(known, demand) for known in (charge.confirmed, charge.provisional) if known is not None)
 
 
 def bound(charge: Charge, demand: Demand) -> Charge:
     """After its binding was seen: from now on what the binding says, or one set while it names no cluster."""
-    return _confirmed(charge, demand, generation=0)
+    promised = charge.provisional
+    if promised is not None and promised.parts != demand.parts:
+        return replace(charge, confirmed=demand)  # an older state was seen; the promised one is still to come
+    return replace(charge, confirmed=demand, provisional=None, expires_at=None)
 
 
 def unbound(charge: Charge, *, expires_at: float) -> Charge:
@@ -95,12 +125,13 @@ def _amounts(demand: Demand | None) -> Amounts:
     return {} if demand is None else counted_usage(demand, unscheduled_sets=1)
 
 
-def _confirmed(charge: Charge, demand: Demand, generation: int) -> Charge:
-    promised = charge.provisional
-    is_newer = 0 < generation < charge.generation
-    if promised is not None and (is_newer or (not generation and promised.parts != demand.parts)):
-        return replace(charge, confirmed=demand)  # an older state was seen; the promised one is still to come
-    return replace(charge, confirmed=demand, provisional=None, expires_at=None)
+def _same(one: Demand, other: Demand) -> bool:
+    """Whether two demands ask for the same pods; how amounts are spelled and what components are called aside."""
+    return _pods(one) == _pods(other)
+
+
+def _pods(demand: Demand) -> list[tuple[int, str, Amounts]]:
+    return [(part.replicas, part.priority_class, without_zeros(parse_amounts(part.request))) for part in demand.parts]
 
 
 def _placed_like(known: Demand | None, demand: Demand) -> Demand:

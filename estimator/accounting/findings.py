@@ -44,6 +44,11 @@ RULES: Final = {
         Rule("duplicate-component", "warning", "make the script name each component differently"),
         Rule("too-many-clusters", "warning", "check the policy's spread constraints, or reschedule the workload"),
         Rule("not-interpretable", "warning", "write a script for its kind (interp new), or leave it out"),
+        Rule(
+            "not-admitted",
+            "warning",
+            "see that /admit is registered for its kind and its namespace, then run interp ledger reconcile",
+        ),
         Rule("unreadable", "error", "correct the object; it is not part of any sum here"),
     )
 }

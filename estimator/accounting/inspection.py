@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from estimator.accounting.amounts import has_fraction_of_a_byte, quantity
+from estimator.accounting.amounts import Amounts, has_fraction_of_a_byte, quantity, texts
+from estimator.accounting.charges import Unadmitted
 from estimator.accounting.demand import Binding, BindingSpec, Demand, Part, PlacementRule, Target
 from estimator.accounting.findings import Finding, finding
 from estimator.accounting.usage import usage
@@ -26,6 +27,17 @@ def inspect(binding: Binding, workload: str, *, has_templates: bool, known: Dema
         yield finding("legacy-maximum", workload, _old_accounting(spec, known))
     if spec.placement is not None and spec.clusters:
         yield from _clusters(spec.placement, spec.clusters, workload)
+
+
+def not_admitted(stranger: Unadmitted) -> Finding:
+    """Of a workload that the ledger knows only from a question about it."""
+    asked, charged = (_spelled(amounts) for amounts in (stranger.amounts, stranger.charged or {}))
+    return finding("not-admitted", str(stranger.workload), f"Karmada asked about {asked}; charged is {charged}")
+
+
+def _spelled(amounts: Amounts) -> str:
+    named = [f"{name} {amount}" for name, amount in texts(amounts).items() if not name.startswith("count/")]
+    return ", ".join(named) or "nothing"
 
 
 def _old_accounting(spec: BindingSpec, known: Demand | None) -> str:

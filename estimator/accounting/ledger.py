@@ -8,26 +8,25 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from estimator.accounting.amounts import Amounts
-from estimator.accounting.charges import Charge, bound
+from estimator.accounting.charges import Charge
 from estimator.accounting.database import Database
-from estimator.accounting.demand import Demand, WorkloadKey
 from estimator.accounting.pages import Page
 from estimator.accounting.rows import Decision, read_charge, read_decision
-from estimator.accounting.schema import charges, decisions
+from estimator.accounting.schema import charges, decisions, sightings
 
 Clock = Callable[[], float]
 
 PROVISIONAL_SECONDS: Final = 600.0
 RETENTION_SECONDS: Final = 30 * 86400.0
 _PRUNE_EVERY: Final = 256
+_MOST_SIGHTINGS: Final = 10_000  # the newest; whoever reaches the webhook can make workloads up
 
 
 class Ledger:
@@ -71,23 +70,9 @@ class Ledger:
         async with opened as connection:
             now = self.clock()
             yield {
-                name: Page(
-                    self.database, connection, name, now, read_only=read_only, prune_decisions=self._prune_when_due
-                )
+                name: Page(self.database, connection, name, now, read_only=read_only, prune=self._prune_when_due)
                 for name in names
             }
-
-    async def see(self, workload: WorkloadKey, demand: Demand, **about: Any) -> Charge:
-        """Somebody saw the workload (Karmada asked for its components). Keywords: see `Page.see`."""
-        async with self.page(workload.namespace) as page:
-            return await page.see(workload, demand, **about)
-
-    async def see_binding(self, workload: WorkloadKey, demand: Demand, *, source: str = "binding") -> Charge:
-        """Somebody saw the workload's binding."""
-        async with self.page(workload.namespace) as page:
-            charge = replace(bound(await page.charge(workload), demand), source=source)
-            await page.save(charge)
-            return charge
 
     async def used(self, namespace: str) -> Amounts:
         """What the namespace is charged for."""
@@ -95,9 +80,10 @@ class Ledger:
             return await page.used()
 
     async def namespaces(self) -> list[str]:
+        """Those in which anything is charged, or was seen without being charged."""
+        both = sa.union(sa.select(charges.c.namespace), sa.select(sightings.c.namespace))
         async with self.database.reading() as connection:
-            found = await connection.scalars(sa.select(charges.c.namespace).distinct().order_by(charges.c.namespace))
-            return list(found)
+            return sorted(await connection.scalars(both))
 
     async def charges(self, namespace: str | None = None) -> AsyncIterator[Charge]:
         """Every live charge, in order of workload."""
@@ -121,12 +107,12 @@ class Ledger:
                 yield read_decision(row)
 
     async def prune(self) -> int:
-        """Forget decisions older than the retention; how many that were."""
+        """Forget decisions and sightings older than the retention; how many decisions that were."""
         async with self.database.charging() as connection:
             return await self._prune(connection)
 
     async def _prune_when_due(self, connection: AsyncConnection, recorded: int) -> None:
-        """Every so many decisions; a ledger that nobody writes to does not grow."""
+        """Every so many decisions and sightings; a ledger that nobody writes to does not grow."""
         self._recorded += recorded
         if self._recorded >= _PRUNE_EVERY:
             await self._prune(connection)
@@ -134,4 +120,11 @@ class Ledger:
     async def _prune(self, connection: AsyncConnection) -> int:
         self._recorded = 0
         oldest = self.clock() - self.retention_seconds
+        newest = sa.select(sightings.c.seen_at).order_by(sightings.c.seen_at.desc()).limit(1)
+        is_old = sa.or_(
+            sightings.c.seen_at < oldest, sightings.c.seen_at < newest.offset(_MOST_SIGHTINGS - 1).scalar_subquery()
+        )
+        # What another namespace's page is writing stays: two that wait for each other's rows would never end.
+        free = sa.select(sightings.c.workload).where(is_old).with_for_update(skip_locked=True)
+        await connection.execute(sa.delete(sightings).where(sightings.c.workload.in_(free)))
         return int((await connection.execute(sa.delete(decisions).where(decisions.c.at < oldest))).rowcount)

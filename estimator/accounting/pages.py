@@ -14,11 +14,20 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from estimator.accounting.amounts import Amounts, total_of
-from estimator.accounting.charges import Charge, seen
+from estimator.accounting.charges import Charge, Unadmitted, agrees, sighted
 from estimator.accounting.database import Database
 from estimator.accounting.demand import Demand, WorkloadKey
-from estimator.accounting.rows import Decision, amount_rows, charge_row, decision_row, read_charge, workload_text
-from estimator.accounting.schema import NANOS_PER_THOUSAND, charge_amounts, charges, decisions
+from estimator.accounting.rows import (
+    Decision,
+    amount_rows,
+    charge_row,
+    decision_row,
+    read_charge,
+    read_sighting,
+    sighting_row,
+    workload_text,
+)
+from estimator.accounting.schema import NANOS_PER_THOUSAND, charge_amounts, charges, decisions, sightings
 from estimator.accounting.usage import PODS
 
 _MOST_AT_ONCE: Final = 5000  # values in one statement; both databases refuse more than 32 000
@@ -41,6 +50,8 @@ _IS_CHARGED: Final = sa.select(sa.literal(1)).where(
 _FORGET: Final = sa.delete(charges).where(charges.c.workload.in_(_workloads))
 _FORGET_AMOUNTS: Final = sa.delete(charge_amounts).where(charge_amounts.c.workload.in_(_workloads))
 _ADD_AMOUNTS: Final = sa.insert(charge_amounts)
+_FORGET_SIGHTING: Final = sa.delete(sightings).where(sightings.c.workload == _workload)
+_SIGHTINGS: Final = sa.select(sightings).where(sightings.c.namespace == _namespace).order_by(sightings.c.workload)
 
 
 def _sums() -> sa.Select[Any]:
@@ -79,11 +90,11 @@ class Page:
         now: float,
         *,
         read_only: bool,
-        prune_decisions: Callable[[AsyncConnection, int], Awaitable[None]],
+        prune: Callable[[AsyncConnection, int], Awaitable[None]],
     ) -> None:
         self.database, self.connection, self.namespace, self.now = database, connection, namespace, now
         self.read_only = read_only
-        self._prune_decisions = prune_decisions
+        self._prune = prune
         self._is_fresh = read_only  # whether what has expired is gone
         self._absent: set[str] = set()  # workloads that are known to have no rows yet
 
@@ -155,15 +166,41 @@ class Page:
             found = [charge for charge in found if without not in (charge.workload, charge.owner)]
         return [charge for charge in found if charge.owner not in charging]
 
-    async def see(
+    async def sight(
         self, workload: WorkloadKey, demand: Demand, *, owner: WorkloadKey | None = None, uid: str = "",
-        generation: int = 0, source: str = "seen",
-    ) -> Charge:  # fmt: skip
+        generation: int = 0,
+    ) -> bool:  # fmt: skip
+        """Note that Karmada asked about a workload; whether that is what is charged. Raises `QuantityError`."""
+        seen = Unadmitted(workload, demand, self.now)
+        _ = seen.amounts  # nothing is noted whose amounts are none
         before = await self.charge(workload)
-        after = seen(before, demand, generation=generation)
-        after = replace(after, owner=owner or before.owner, uid=uid or before.uid, source=source)
-        await self.save(after)
-        return after
+        after = sighted(before, demand, uid=uid, generation=generation)
+        if after != before:
+            await self.save(replace(after, source="interpret"))
+        if agrees(after, demand) or (owner is not None and await self.is_charged(owner)):
+            await self.forget_sighting(workload)
+            return True
+        upsert = _upsert(self.database.insert, sightings, "workload")
+        await self.connection.execute(upsert, [sighting_row(seen)])
+        await self._prune(self.connection, 1)
+        return False
+
+    async def forget_sighting(self, workload: WorkloadKey) -> None:
+        await self.connection.execute(_FORGET_SIGHTING, {"workload": workload_text(workload)})
+
+    async def unadmitted(self) -> list[Unadmitted]:
+        """The workloads that Karmada asked about and that are not charged as they were seen, in order."""
+        rows = await self.connection.execute(_SIGHTINGS, {"namespace": self.namespace})
+        seen = [read_sighting(row) for row in rows]
+        known = await self.charges_of([sighting.workload for sighting in seen])
+        found = []
+        for sighting in seen:
+            charge = known.get(sighting.workload)
+            if charge is None or not charge.is_live:
+                found.append(sighting)
+            elif charge.updated_at <= sighting.seen_at and not agrees(charge, sighting.demand):
+                found.append(replace(sighting, charged=charge.amounts))
+        return found
 
     async def save(self, *changed: Charge) -> None:
         """Write charges and their amounts. A charge with nothing left in it is forgotten."""
@@ -184,7 +221,7 @@ class Page:
         """Write decisions down. The same request again replaces its line."""
         upsert = _upsert(self.database.insert, decisions, "request")
         await self.connection.execute(upsert, [decision_row(decision, self.now) for decision in made])
-        await self._prune_decisions(self.connection, len(made))
+        await self._prune(self.connection, len(made))
 
 
 def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:

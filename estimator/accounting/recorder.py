@@ -1,4 +1,7 @@
-"""Feeding the ledger from what Karmada asks: a bounded line behind the webhook that never delays or fails a reply.
+"""Telling the ledger what Karmada asks: a bounded line behind the webhook that never delays or fails a reply.
+
+Whoever reaches the webhook can ask like Karmada, so a sighting charges nobody: it confirms what was admitted, and what
+was not is noted for auditors beside the charges.
 
 The newest sighting of a workload replaces an older one still in line, so a busy object takes one place. When the line
 is full the sighting is shed and counted: Karmada asks again at the next change, and a reconcile mends the rest.
@@ -13,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from estimator.accounting.admission import AllowanceSource
-from estimator.accounting.charges import seen
+from estimator.accounting.charges import admitted
 from estimator.accounting.checks import Others, excesses, needs_single_charges
 from estimator.accounting.demand import WorkloadKey, demand_of
 from estimator.accounting.ledger import Ledger
@@ -43,6 +46,9 @@ class Counts:
     """What became of the sightings; the webhook shows these as metrics."""
 
     recorded: int = 0
+    unadmitted: int = 0
+    """Of those recorded: not charged as they were seen."""
+
     shed: int = 0
     failed: int = 0
     warned: int = 0
@@ -123,13 +129,13 @@ class Recorder:
                     await page.used(without=workload),
                     await page.charged(without=workload) if needs_single_charges(allowances) else (),
                 )
-                after = seen(before, demand, generation=sighting.generation)
+                after = admitted(before, demand, None, generation=sighting.generation, expires_at=page.now)
                 warnings += [str(excess) for excess in excesses(allowances, others, before, after)]
-            await page.see(
-                workload, demand, owner=sighting.owner, uid=sighting.uid, generation=sighting.generation,
-                source="interpret",
-            )  # fmt: skip
+            is_charged = await page.sight(
+                workload, demand, owner=sighting.owner, uid=sighting.uid, generation=sighting.generation
+            )
         self.counts.recorded += 1
+        self.counts.unadmitted += not is_charged
         if self.mode == "warn" and self.validate is not None:
             warnings += await asyncio.to_thread(self.validate, sighting)
         for text in warnings:

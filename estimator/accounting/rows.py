@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from estimator.accounting.amounts import Amounts, parse_amounts, texts
-from estimator.accounting.charges import Charge
+from estimator.accounting.charges import Charge, Unadmitted
 from estimator.accounting.demand import Demand, WorkloadKey, demand_decoder
 from estimator.accounting.schema import NANOS_PER_THOUSAND
 
@@ -83,6 +83,19 @@ def read_charge(row: Any) -> Charge:
         source=row.source,
         updated_at=row.updated_at,
     )
+
+
+def sighting_row(sighting: Unadmitted) -> dict[str, Any]:
+    return {
+        "workload": workload_text(sighting.workload),
+        "namespace": sighting.workload.namespace,
+        "demand": _demand_text(sighting.demand),
+        "seen_at": sighting.seen_at,
+    }
+
+
+def read_sighting(row: Any) -> Unadmitted:
+    return Unadmitted(read_workload(row.workload), demand_decoder.decode(row.demand), row.seen_at)
 
 
 def read_decision(row: Any) -> Decision:

@@ -75,13 +75,28 @@ decisions = Table(
     Index("decisions_at", "at"),
 )
 
+sightings = Table(
+    "sightings",
+    tables,
+    Column("workload", String, primary_key=True, comment="group/kind/namespace/name"),
+    Column("namespace", String, nullable=False),
+    Column("demand", Text, nullable=False, comment="demand as JSON: what Karmada asked about; it counts for nothing"),
+    Column("seen_at", Double, nullable=False),
+    Index("sightings_namespace", "namespace"),
+    Index("sightings_seen_at", "seen_at"),
+)
+
 
 def _first(connection: sa.Connection) -> None:
     for table in (quota_scopes, charges, charge_amounts, decisions):
         table.create(connection, checkfirst=True)
 
 
-STEPS: Final[tuple[Callable[[sa.Connection], None], ...]] = (_first,)
+def _second(connection: sa.Connection) -> None:
+    sightings.create(connection, checkfirst=True)
+
+
+STEPS: Final[tuple[Callable[[sa.Connection], None], ...]] = (_first, _second)
 """Step n brings version n to version n + 1. Only ever append."""
 
 

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from estimator.accounting.amounts import texts
-from estimator.accounting.charges import Charge
+from estimator.accounting.charges import Charge, Unadmitted
 from estimator.accounting.ledger import Ledger
 from estimator.accounting.rows import Decision
 from interpreters.core.requirements import Wire
@@ -51,10 +51,25 @@ class DecisionLine(Wire, frozen=True, omit_defaults=False):
     request: str
 
 
+class UnadmittedLine(Wire, frozen=True, omit_defaults=False):
+    """A workload that Karmada asked about and that is not charged as it was seen. `charged` is what is, if anything."""
+
+    workload: str
+    namespace: str
+    amounts: dict[str, str]
+    components: list[PartLine]
+    seen_at: str
+    charged: dict[str, str] | None = None
+
+
 class NamespaceStatement(Wire, frozen=True, omit_defaults=False):
     namespace: str
     used: dict[str, str]
     charges: list[ChargeLine]
+    unadmitted: list[UnadmittedLine]
+
+
+Line = ChargeLine | DecisionLine | UnadmittedLine
 
 
 class Statement(Wire, frozen=True, omit_defaults=False):
@@ -70,39 +85,46 @@ async def read_statement(ledger: Ledger, *, namespace: str | None, decisions: in
         async with ledger.page(name, read_only=True) as page:
             counted = {charge.workload for charge in await page.charged()}
             used = await page.used()
+            strangers = [_unadmitted_line(stranger) for stranger in await page.unadmitted()]
         lines = [_charge_line(charge, charge.workload in counted) async for charge in ledger.charges(name)]
-        pages.append(NamespaceStatement(name, texts(used), lines))
+        pages.append(NamespaceStatement(name, texts(used), lines, strangers))
     newest = [_decision_line(line) async for line in ledger.decisions(namespace, decisions)]
     return Statement(pages, newest)
 
 
-async def export_lines(ledger: Ledger, what: str, namespace: str | None) -> AsyncIterator[ChargeLine | DecisionLine]:
-    """All charges or all decisions, one at a time."""
+async def export_lines(ledger: Ledger, what: str, namespace: str | None) -> AsyncIterator[Line]:
+    """All charges, all decisions or all that is not admitted, one at a time."""
     if what == "decisions":
         async for decision in ledger.decisions(namespace):
             yield _decision_line(decision)
         return
     for name in [namespace] if namespace is not None else await ledger.namespaces():
         async with ledger.page(name, read_only=True) as page:
+            if what == "unadmitted":
+                for stranger in await page.unadmitted():
+                    yield _unadmitted_line(stranger)
+                continue
             counted = {charge.workload for charge in await page.charged()}
         async for charge in ledger.charges(name):
             yield _charge_line(charge, charge.workload in counted)
 
 
-_FIELDS: Final = {"charges": ChargeLine.__struct_fields__, "decisions": DecisionLine.__struct_fields__}
+LINES: Final[dict[str, type[Line]]] = {
+    "charges": ChargeLine, "decisions": DecisionLine, "unadmitted": UnadmittedLine,
+}  # fmt: skip
 
 
 def csv_header(what: str) -> str:
-    return _csv(list(_FIELDS[what]))
+    return _csv(list(LINES[what].__struct_fields__))
 
 
-def csv_row(line: ChargeLine | DecisionLine) -> str:
+def csv_row(line: Line) -> str:
     """Lists and amounts stand in their cell as JSON."""
     values = (getattr(line, field) for field in line.__struct_fields__)
     return _csv([msgspec.json.encode(v).decode() if isinstance(v, dict | list) else v for v in values])
 
 
-def ndjson_row(line: ChargeLine | DecisionLine) -> str:
+def ndjson_row(line: Line) -> str:
     return msgspec.json.encode(line).decode() + "\n"
 
 
@@ -117,6 +139,9 @@ def render_statement(statement: Statement) -> str:
             answered = f", answered for by {charge.owner}" if not charge.counted else ""
             where = f" in {', '.join(charge.clusters)}" if charge.clusters else ""
             lines.append(f"  {charge.workload}{where}: {_resources(charge.amounts)} ({charge.state}{until}{answered})")
+        for stranger in page.unadmitted:
+            instead = "nothing" if stranger.charged is None else _resources(stranger.charged)
+            lines.append(f"  {stranger.workload}: {_resources(stranger.amounts)} (not admitted, charged {instead})")
     if not statement.namespaces:
         lines.append("nothing is charged")
     if statement.decisions:
@@ -148,6 +173,17 @@ def _charge_line(charge: Charge, counted: bool) -> ChargeLine:
         expires_at=None if charge.expires_at is None else _moment(charge.expires_at),
         owner=None if charge.owner is None else str(charge.owner),
         counted=counted,
+    )
+
+
+def _unadmitted_line(stranger: Unadmitted) -> UnadmittedLine:
+    return UnadmittedLine(
+        workload=str(stranger.workload),
+        namespace=stranger.workload.namespace,
+        amounts=texts(stranger.amounts),
+        components=[PartLine(part.name, part.replicas) for part in stranger.demand.parts],
+        seen_at=_moment(stranger.seen_at),
+        charged=None if stranger.charged is None else texts(stranger.charged),
     )
 
 

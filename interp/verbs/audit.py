@@ -151,6 +151,7 @@ def _read_ledger(url: str, tally: Tally) -> None:
     import asyncio
 
     from estimator.accounting.demand import charge_binding
+    from estimator.accounting.inspection import not_admitted
     from estimator.accounting.ledger import Ledger
 
     tally.unscheduled_sets = 1  # as the ledger charges it
@@ -161,6 +162,8 @@ def _read_ledger(url: str, tally: Tally) -> None:
                 async with ledger.page(namespace, read_only=True) as page:
                     for charge in await page.charged():
                         tally.add(charge_binding(charge.workload, charge.demand))
+                    for stranger in await page.unadmitted():
+                        tally.findings.add(not_admitted(stranger))
 
     asyncio.run(read())
 

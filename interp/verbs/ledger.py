@@ -53,10 +53,10 @@ def show(url: str, namespace: str | None, decisions: int, output: str) -> int:
 @command.command("export")
 @url_argument
 @click.option("-n", "--namespace", metavar="NS", help="Only this namespace.")
-@click.option("--what", type=click.Choice(["charges", "decisions"]), default="charges", show_default=True)
+@click.option("--what", type=click.Choice(["charges", "decisions", "unadmitted"]), default="charges", show_default=True)
 @format_option("ndjson", "csv")
 def export(url: str, namespace: str | None, what: str, output: str) -> int:
-    """Write all charges or all decisions, one a line, for other programs."""
+    """Write all charges, all decisions, or what Karmada asked about without its being admitted, one a line."""
     import asyncio
 
     from estimator.accounting.ledger import Ledger

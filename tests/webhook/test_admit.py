@@ -1,4 +1,4 @@
-"""POST /admit over real HTTPS: quotas are kept, of two rivals one passes, and what Karmada asks is booked."""
+"""POST /admit over real HTTPS: quotas are kept, of two rivals one passes, and questions charge nobody."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.interp.command import interp
 from tests.webhook.server import SCRIPTS, Client, Server, request
 
 QUOTA = {
@@ -125,20 +126,27 @@ def test_of_two_that_fit_alone_but_not_together_one_passes_whichever_process_the
     assert sorted(verdicts) == [False] * 63 + [True]
 
 
-def test_readiness_tells_of_the_ledger_and_what_karmada_asks_is_booked(admitting: Client) -> None:
+def test_readiness_tells_of_the_ledger(admitting: Client) -> None:
     assert admitting.get("/readyz")[1]["checks"]["ledger"] == "ok"
+
+
+def test_whoever_asks_about_workloads_charges_nobody_and_auditors_see_it(admitting: Client, tmp_path: Path) -> None:
+    """/interpret takes anybody's word, so only what was admitted costs a quota."""
     components = [{"name": "main", "replicas": 2, "replicaRequirements": {"resourceRequest": {"cpu": "3"}}}]
-    asked = request("starlark", "InterpretComponent", components=components)
-    tried = {**asked, "name": "tried", "object": {**asked["object"], "metadata": {"name": "tried"}}}
-    asked["object"]["metadata"]["uid"] = "an API server gave it"
-    for one in (tried, asked):
-        assert admitting.interpret(one)["successful"]
+    for name, uid in (("tried", ""), ("made-up", "some uid"), ("one", "its uid")):
+        asked = request("starlark", "InterpretComponent", components=components)
+        asked["object"]["metadata"] = {"name": name, "namespace": "default", "uid": uid}
+        assert admitting.interpret({**asked, "name": name})["successful"]
     end = time.monotonic() + 20
-    while admitting.metric("interp_sightings_total", outcome="recorded") < 1:
+    while admitting.metric("interp_sightings_total", outcome="unadmitted") < 2:
         assert time.monotonic() < end
         time.sleep(0.05)
-    assert not decide(admitting, review("another", "5"))["allowed"], "6 of 10 are taken by what Karmada asked about"
-    assert decide(admitting, review("another", "4"))["allowed"], "what no API server holds is not charged"
+    assert decide(admitting, review("one", "10"))["allowed"], "what was only asked about takes nothing of the 10"
+    assert not decide(admitting, review("two", "1"))["allowed"]
+    shown = interp("ledger", "show", tmp_path / "ledger.db", "--decisions", "0").out
+    assert "default: charged cpu 10, pods 1" in shown
+    assert "Act.stage.example.org default/made-up: cpu 6, pods 2 (not admitted, charged nothing)" in shown
+    assert "tried" not in shown, "an object that no API server gave a uid leaves no trace"
 
 
 def test_a_ledger_that_cannot_be_written_is_an_http_error_so_that_the_failure_policy_decides(

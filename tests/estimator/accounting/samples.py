@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 from estimator.accounting.allowances import Allowance, read_allowance
-from estimator.accounting.demand import Demand, Part, PodRequest, Target
+from estimator.accounting.charges import bound
+from estimator.accounting.demand import Demand, Part, PodRequest, Target, WorkloadKey
+from estimator.accounting.ledger import Ledger
 from estimator.accounting.review import AdmissionRequest, decode_review
 from estimator.placement.bindings import Interpreted
 from interpreters.core.requirements import Component, ComponentRequirements
@@ -27,6 +29,12 @@ def demand(*parts: tuple[str, int, dict[str, str]], clusters: tuple[str, ...] = 
         components=[Part(name, replicas, PodRequest(dict(request))) for name, replicas, request in parts],
         clusters=[Target(name) for name in clusters] or None,
     )
+
+
+async def book(ledger: Ledger, workload: WorkloadKey, charged: Demand) -> None:
+    """Charge a workload for what its binding says."""
+    async with ledger.page(workload.namespace) as page:
+        await page.save(bound(await page.charge(workload), charged))
 
 
 def federated(overall: dict[str, str], namespace: str = "team-a", name: str = "compute", **spec: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from estimator.accounting.sources import GivenAllowances
 from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import RequestError
 from tests.estimator.accounting.conftest import Clock
-from tests.estimator.accounting.samples import binding, binding_request, component, limit, one, request
+from tests.estimator.accounting.samples import binding, binding_request, book, component, limit, one, request
 
 TEN_CPUS = limit({"cpu": "10"})
 
@@ -178,7 +178,8 @@ async def test_a_charge_that_nobody_confirms_expires(ledger: Ledger, clock: Cloc
     door = gate(ledger)
     for name in ("refused-elsewhere", "seen"):
         await door.decide(request(name=name), said(one("5")))
-    await ledger.see(request(name="seen").workload, _demand("5"))
+    async with ledger.page("team-a") as page:
+        assert await page.sight(request(name="seen").workload, _demand("5"))
     assert not (await door.decide(request(name="third"), said(one("5")))).allowed
     clock.now += 601
     assert await cpu(ledger) == "5"
@@ -186,12 +187,12 @@ async def test_a_charge_that_nobody_confirms_expires(ledger: Ledger, clock: Cloc
     assert await cpu(ledger) == "10"
 
 
-async def test_an_update_refused_elsewhere_falls_back_to_what_was_seen(ledger: Ledger, clock: Clock) -> None:
+async def test_an_update_refused_elsewhere_falls_back_to_what_was_there(ledger: Ledger, clock: Clock) -> None:
     door = gate(ledger)
-    await ledger.see(request().workload, _demand("2"), generation=1)
+    await book(ledger, request().workload, _demand("2"))
     await door.decide(request("UPDATE", generation=2), said(one("9"), one("2")))
-    await ledger.see(request().workload, _demand("2"), generation=1)
-    assert await cpu(ledger) == "9", "an older sighting does not drop what was promised since"
+    await book(ledger, request().workload, _demand("2"))
+    assert await cpu(ledger) == "9", "a binding of before does not drop what was promised since"
     clock.now += 601
     assert await cpu(ledger) == "2"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from estimator.accounting.amounts import texts
 from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger import Ledger
-from tests.estimator.accounting.samples import demand
+from tests.estimator.accounting.samples import book, demand
 from tests.postgres import PostgresServer
 
 ROOT = Path(__file__).parents[3]
@@ -93,7 +93,7 @@ async def compare(client: Client) -> None:
 async def test_of_64_clients_of_four_processes_racing_for_the_last_cpu_exactly_one_gets_it(ledger_url: str) -> None:
     async with Ledger(ledger_url) as ledger:
         for number in range(int(LIMIT) - 1):
-            await ledger.see(WorkloadKey("", "Pod", "team-a", f"before-{number}"), demand(("main", 1, {"cpu": "1"})))
+            await book(ledger, WorkloadKey("", "Pod", "team-a", f"before-{number}"), demand(("main", 1, {"cpu": "1"})))
     client = Client(ledger_url)
     servers = [client.start() for _ in range(4)]
     for number in range(64):

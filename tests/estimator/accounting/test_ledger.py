@@ -21,7 +21,7 @@ from estimator.accounting.schema import STEPS, charge_amounts, schema_version
 from estimator.accounting.statement import csv_header, csv_row, export_lines, read_statement, render_statement
 from interpreters.core.errors import InputError
 from tests.estimator.accounting.conftest import Clock
-from tests.estimator.accounting.samples import binding, demand
+from tests.estimator.accounting.samples import binding, book, demand
 
 JOB = WorkloadKey("flink.apache.org", "FlinkDeployment", "team-a", "job")
 
@@ -37,8 +37,8 @@ async def corrections(run: Reconciliation, *bindings: Binding, complete: bool = 
 
 
 async def test_reconcile_adds_changes_and_removes_and_a_second_run_finds_nothing(ledger: Ledger, clock: Clock) -> None:
-    await ledger.see(JOB, demand(("main", 1, {"cpu": "7"})))
-    await ledger.see(JOB._replace(name="gone"), demand(("main", 1, {"cpu": "1"})))
+    await book(ledger, JOB, demand(("main", 1, {"cpu": "7"})))
+    await book(ledger, JOB._replace(name="gone"), demand(("main", 1, {"cpu": "1"})))
     clock.now += 10
     truth = (a_binding("job", "2", ("m1", "m2")), a_binding("new", "1"))
     run = Reconciliation(ledger, as_of=clock.now)
@@ -60,8 +60,8 @@ async def test_a_dry_run_of_reconcile_only_tells(ledger: Ledger, clock: Clock) -
 async def test_what_the_ledger_learned_after_the_truth_was_taken_stays(ledger: Ledger, clock: Clock) -> None:
     taken = clock.now
     clock.now += 5
-    await ledger.see(JOB, demand(("main", 1, {"cpu": "7"})))
-    await ledger.see(JOB._replace(name="newcomer"), demand(("main", 1, {"cpu": "1"})))
+    await book(ledger, JOB, demand(("main", 1, {"cpu": "7"})))
+    await book(ledger, JOB._replace(name="newcomer"), demand(("main", 1, {"cpu": "1"})))
     run = Reconciliation(ledger, as_of=taken)
     assert await corrections(run, a_binding("job", "2")) == []
     assert run.newer == 1
@@ -71,9 +71,9 @@ async def test_what_the_ledger_learned_after_the_truth_was_taken_stays(ledger: L
 async def test_namespaces_that_the_truth_does_not_name_are_emptied_only_if_it_is_complete(
     ledger: Ledger, clock: Clock, complete: bool, removed: list[str]
 ) -> None:
-    await ledger.see(WorkloadKey("", "Pod", "team-b", "other"), demand(("main", 1, {"cpu": "1"})))
+    await book(ledger, WorkloadKey("", "Pod", "team-b", "other"), demand(("main", 1, {"cpu": "1"})))
     clock.now += 1
-    await ledger.see_binding(JOB, a_binding("job", "2").spec.plain)
+    await book(ledger, JOB, a_binding("job", "2").spec.plain)
     clock.now += 1
     run = Reconciliation(ledger, as_of=clock.now)
     assert await corrections(run, a_binding("job", "2"), complete=complete) == removed
@@ -117,7 +117,7 @@ async def test_very_many_charges_expire_at_once(ledger: Ledger, clock: Clock) ->
 
 async def test_sums_are_exact_where_64_bits_are_not_enough(ledger: Ledger) -> None:
     for i in range(20):
-        await ledger.see(JOB._replace(name=f"job-{i}"), demand(("main", 1, {"memory": "8Ei", "cpu": "1n"})))
+        await book(ledger, JOB._replace(name=f"job-{i}"), demand(("main", 1, {"memory": "8Ei", "cpu": "1n"})))
     async with ledger.page("team-a") as page:
         assert texts(await page.used()) == {
             "count/flinkdeployments.flink.apache.org": "20",
@@ -128,7 +128,7 @@ async def test_sums_are_exact_where_64_bits_are_not_enough(ledger: Ledger) -> No
 
 
 async def test_a_statement_lists_charges_with_their_state(ledger: Ledger) -> None:
-    await ledger.see_binding(JOB, a_binding("job", "2", ("m1", "m2")).spec.plain)
+    await book(ledger, JOB, a_binding("job", "2", ("m1", "m2")).spec.plain)
     statement = await read_statement(ledger, namespace=None, decisions=5)
     charge = statement.namespaces[0].charges[0]
     assert (charge.state, charge.clusters, charge.amounts["cpu"]) == ("confirmed", ["m1", "m2"], "4")
@@ -143,7 +143,7 @@ async def test_a_statement_lists_charges_with_their_state(ledger: Ledger) -> Non
 async def test_an_error_inside_a_page_leaves_no_half_charge(ledger: Ledger) -> None:
     with pytest.raises(ZeroDivisionError):
         async with ledger.page("team-a") as page:
-            await page.see(JOB, demand(("main", 1, {"cpu": "1"})))
+            await page.save(Charge(JOB, confirmed=demand(("main", 1, {"cpu": "1"}))))
             raise ZeroDivisionError
     assert await ledger.used("team-a") == {}
     async with ledger.database.reading() as connection:

@@ -28,6 +28,7 @@ from estimator.accounting.usage import (
     usage_by_cluster,
 )
 from interpreters.core.quantity import NANO
+from tests.estimator.accounting.samples import book
 
 AMOUNTS = st.dictionaries(
     st.sampled_from(["cpu", "memory", "nvidia.com/gpu"]),
@@ -110,9 +111,12 @@ def test_the_ledger_holds_the_last_state_however_often_it_is_told(
             for what, key, demand in events:
                 for _ in range(times):
                     if what == "see":
-                        await ledger.see(key, Demand(components=demand.parts))
+                        async with ledger.page(key.namespace) as page:
+                            used = await page.used()
+                            await page.sight(key, Demand(components=demand.parts), uid="u")
+                            assert await page.used() == used, "a question costs nothing"
                     elif what == "bind":
-                        await ledger.see_binding(key, demand)
+                        await book(ledger, key, demand)
                     else:
                         async with ledger.page(key.namespace) as page:
                             await page.save(Charge(key))

@@ -1,4 +1,4 @@
-"""What Karmada asks reaches the ledger behind the reply: in order, bounded, and without ever failing the caller."""
+"""What Karmada asks reaches the ledger behind the reply: bounded, charging nobody, and without failing the caller."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from estimator.accounting.ledger import Ledger
 from estimator.accounting.recorder import Recorder, Sighting
 from estimator.accounting.sources import FileAllowances, GivenAllowances
 from interpreters.core.errors import InputError
-from tests.estimator.accounting.samples import federated, limit, one
+from tests.estimator.accounting.samples import book, demand, federated, limit, one
 
 JOB = WorkloadKey("x.io", "Job", "team-a", "job")
 
@@ -37,13 +37,20 @@ async def recording(ledger: Ledger, *quotas: Allowance, **options: Any) -> Async
         task.cancel()
 
 
-async def test_sightings_reach_the_ledger_as_confirmed_charges(ledger: Ledger) -> None:
+async def unadmitted(ledger: Ledger) -> dict[str, str]:
+    async with ledger.page("team-a", read_only=True) as page:
+        return {stranger.workload.name: texts(stranger.amounts)["cpu"] for stranger in await page.unadmitted()}
+
+
+async def test_sightings_reach_the_ledger_and_charge_nobody(ledger: Ledger) -> None:
+    await book(ledger, JOB._replace(name="b"), demand(("main", 1, {"cpu": "3000m"})))
     async with recording(ledger) as recorder:
         assert recorder.offer(sighting("a", "2"))
         assert recorder.offer(sighting("b", "3"))
         assert await recorder.drain(10)
-    assert texts(await ledger.used("team-a"))["cpu"] == "5"
-    assert recorder.counts.recorded == 2
+    assert texts(await ledger.used("team-a"))["cpu"] == "3"
+    assert await unadmitted(ledger) == {"a": "2"}
+    assert (recorder.counts.recorded, recorder.counts.unadmitted) == (2, 1)
 
 
 async def test_the_newest_sighting_replaces_an_older_one_in_line(ledger: Ledger) -> None:
@@ -54,7 +61,7 @@ async def test_the_newest_sighting_replaces_an_older_one_in_line(ledger: Ledger)
     task = asyncio.create_task(recorder.serve())
     assert await recorder.drain(10)
     task.cancel()
-    assert texts(await ledger.used("team-a"))["cpu"] == "3"
+    assert await unadmitted(ledger) == {"job": "3"}
 
 
 async def test_a_full_line_sheds_and_says_so(ledger: Ledger) -> None:
@@ -84,7 +91,7 @@ async def test_warn_compares_with_quotas_and_asks_the_estimator(ledger: Ledger) 
         "component main weighs most (3)",
         "no cluster fits job",
     ]
-    assert texts(await ledger.used("team-a"))["cpu"] == "3", "a warning does not keep it from being recorded"
+    assert await unadmitted(ledger) == {"job": "3"}, "a warning does not keep it from being recorded"
 
 
 async def test_what_cannot_be_recorded_is_counted_and_the_next_is_taken(ledger: Ledger) -> None:
