@@ -17,6 +17,7 @@ import msgspec
 from certs.check import Finding
 from interpreters.cases import Case, case_files, read_cases
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import Answer
 from interpreters.core.wire import API_VERSION, KIND
 from interpreters.scan import Candidate, Found, scan
 from webhook.acceptance import problems_of
@@ -180,8 +181,16 @@ def _request(case: Case) -> dict[str, Any]:
         "name": metadata.get("name", ""),
         "namespace": metadata.get("namespace", ""),
         "operation": case.operation.name,
-        "object": case.object,
+        "object": _unheld(case),
         "replicas": case.replicas,
     }
     more = {"observedObject": case.observed, "aggregatedStatus": case.status}
     return request | {name: value for name, value in more.items() if value is not None}
+
+
+def _unheld(case: Case) -> dict[str, Any]:
+    """The object as no API server holds it: a server with a ledger notes what is asked about, by its uid."""
+    if case.operation.answer not in (Answer.COMPONENTS, Answer.REPLICAS) or not case.object.get("metadata"):
+        return case.object
+    metadata = {name: value for name, value in case.object["metadata"].items() if name != "uid"}
+    return {**case.object, "metadata": metadata}

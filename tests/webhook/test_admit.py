@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -147,6 +148,18 @@ def test_whoever_asks_about_workloads_charges_nobody_and_auditors_see_it(admitti
     assert "default: charged cpu 10, pods 1" in shown
     assert "Act.stage.example.org default/made-up: cpu 6, pods 2 (not admitted, charged nothing)" in shown
     assert "tried" not in shown, "an object that no API server gave a uid leaves no trace"
+
+
+def test_the_doctor_leaves_no_trace_in_the_ledger(admitting: Client, certs: Path, tmp_path: Path) -> None:
+    scripts = tmp_path / "scripts"
+    shutil.copytree(SCRIPTS, scripts)
+    table = scripts / "stage.example.org/v1/Act/cases.yaml"
+    table.write_text(table.read_text().replace("{name: hamlet,", "{name: hamlet, uid: taken-from-a-cluster,"))
+    ran = interp("doctor", f"https://localhost:{admitting.port}/interpret", "--ca", certs / "ca.crt",
+                 "--scripts", scripts, "--bundled-language", "none")  # fmt: skip
+    assert (ran.code, "Karmada would accept them all" in ran.out) == (0, True), ran
+    assert interp("ledger", "show", tmp_path / "ledger.db").out == "nothing is charged\n"
+    assert admitting.metric("interp_sightings_total") == 0
 
 
 def test_a_ledger_that_cannot_be_written_is_an_http_error_so_that_the_failure_policy_decides(
