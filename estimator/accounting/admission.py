@@ -18,6 +18,7 @@ from estimator.accounting.amounts import Amounts
 from estimator.accounting.charges import Charge, admitted, bound, unbound
 from estimator.accounting.checks import Others, excesses, needs_single_charges, unchecked
 from estimator.accounting.demand import Binding, Demand, WorkloadKey, binding_decoder, demand_of
+from estimator.accounting.inspection import negatives, unreadable
 from estimator.accounting.ledger import Ledger
 from estimator.accounting.pages import Page
 from estimator.accounting.review import AdmissionRequest, Verdict
@@ -114,10 +115,13 @@ class _Case:
         if self.said.problem:
             return await self._finish(page, before, before, [f"{self.workload}: {self.said.problem}"])
         after = self._after(before, page.now)
+        if self.binding is not None and (below := "; ".join(negatives(self.binding.spec))):
+            return await self._finish(page, before, before, [f"{self.workload}: {below}"])
         try:
             problems, notes = await self._judge(page, before, after)
         except QuantityError as error:
-            return await self._finish(page, before, before, [f"{self.workload}: {error}"])
+            problem = unreadable(after.demand) or str(error)
+            return await self._finish(page, before, before, [f"{self.workload}: {problem}"])
         return await self._finish(page, before, after, problems, notes)
 
     def _after(self, before: Charge, now: float) -> Charge:

@@ -56,8 +56,13 @@ def without_zeros(amounts: Mapping[str, int]) -> Amounts:
 
 
 def quantity(resource: str, nano: int) -> Quantity:
-    """The amount as Kubernetes would spell it: bytes with binary suffixes, all else with decimal ones."""
-    return Quantity(nano, Format.BINARY if counts_bytes(resource) else Format.DECIMAL)
+    """The amount as Kubernetes would spell it: whole bytes with binary suffixes, all else with decimal ones.
+
+    A part of a byte, which only a slip such as `memory: 2048m` asks for, counts as one, as Kubernetes rounds."""
+    if not counts_bytes(resource):
+        return Quantity(nano, Format.DECIMAL)
+    whole = -(-abs(nano) // NANO) * NANO
+    return Quantity(whole if nano >= 0 else -whole, Format.BINARY)
 
 
 def texts(amounts: Mapping[str, int]) -> dict[str, str]:

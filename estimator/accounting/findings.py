@@ -49,6 +49,7 @@ RULES: Final = {
             "warning",
             "see that /admit is registered for its kind and its namespace, then run interp ledger reconcile",
         ),
+        Rule("negative", "error", "correct the object; here less than nothing counts as nothing"),
         Rule("unreadable", "error", "correct the object; it is not part of any sum here"),
     )
 }
@@ -64,9 +65,10 @@ class Finding(Wire, frozen=True, omit_defaults=False):
     advice: str
 
 
-def finding(code: str, about: str, evidence: str) -> Finding:
+def finding(code: str, about: str, evidence: str, advice: str = "") -> Finding:
+    """One of its kind; `advice` where it is another than that of the rule."""
     rule = RULES[code]
-    return Finding(code, rule.severity, about, evidence, rule.advice)
+    return Finding(code, rule.severity, about, evidence, advice or rule.advice)
 
 
 @dataclass(slots=True)

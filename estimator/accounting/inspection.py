@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from estimator.accounting.amounts import Amounts, has_fraction_of_a_byte, quantity, texts
+from estimator.accounting.amounts import Amounts, has_fraction_of_a_byte, nano_of, quantity, texts
 from estimator.accounting.charges import Unadmitted
 from estimator.accounting.demand import Binding, BindingSpec, Demand, Part, PlacementRule, Target
 from estimator.accounting.findings import Finding, finding
@@ -23,10 +23,37 @@ def inspect(binding: Binding, workload: str, *, has_templates: bool, known: Dema
             yield finding("duplicate-component", workload, f"two components are named {part.name!r}")
         names.add(part.name)
         yield from _requests(part, workload)
+    for problem in negatives(spec):
+        yield finding("negative", workload, problem)
     if not spec.components and spec.replicas and (len(known.parts) > 1 if known is not None else has_templates):
         yield finding("legacy-maximum", workload, _old_accounting(spec, known))
     if spec.placement is not None and spec.clusters:
         yield from _clusters(spec.placement, spec.clusters, workload)
+
+
+def negatives(demand: Demand) -> Iterator[str]:
+    """What asks for less than nothing. It must not pay for anything else, so it counts as nothing."""
+    for part in demand.components or demand.parts:
+        if part.replicas < 0:
+            yield f"component {part.name} has {part.replicas} replicas"
+        for resource, text in part.request.items():
+            if (text.startswith("-") if isinstance(text, str) else text < 0) and _is_negative(text):
+                yield f"component {part.name} requests {resource}: {text}"
+    if not demand.components:
+        for target in demand.clusters or ():
+            if target.replicas < 0:
+                yield f"cluster {target.name} has {target.replicas} replicas"
+
+
+def unreadable(demand: Demand) -> str:
+    """The first amount that cannot be read, with the component and the resource; empty when all can."""
+    for part in demand.components or demand.parts:
+        for resource, text in part.request.items():
+            try:
+                nano_of(text)
+            except QuantityError as error:
+                return f"component {part.name} requests {resource}: {error}"
+    return ""
 
 
 def not_admitted(stranger: Unadmitted) -> Finding:
@@ -69,6 +96,13 @@ def _requests(part: Part, workload: str) -> Iterator[Finding]:
         if resource != "cpu" and type(text) is str and text[-1:] in ("m", "u", "n") and _is_fraction(resource, text):
             evidence = f"component {part.name} requests {resource}: {text}, which is a fraction of a byte"
             yield finding("milli-memory", workload, evidence)
+
+
+def _is_negative(text: str | int | float) -> bool:
+    try:
+        return nano_of(text) < 0
+    except QuantityError:
+        return False  # found unreadable where it is added up
 
 
 def _is_fraction(resource: str, text: str) -> bool:

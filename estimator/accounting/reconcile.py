@@ -12,6 +12,7 @@ from typing import Literal
 from estimator.accounting.amounts import Amounts, quantity
 from estimator.accounting.charges import Charge, bound
 from estimator.accounting.demand import Binding, WorkloadKey
+from estimator.accounting.inspection import negatives, unreadable
 from estimator.accounting.ledger import Ledger
 from estimator.accounting.pages import Page
 from estimator.accounting.rows import Decision
@@ -87,22 +88,26 @@ class Reconciliation:
     async def _compare(self, page: Page, bindings: list[Binding]) -> list[Correction]:
         known = await page.charges_of([binding.workload for binding in bindings])
         changes: dict[WorkloadKey, tuple[Charge, Correction]] = {}
-        unreadable = []
+        refused = []
         for binding in bindings:
             before = known.get(binding.workload) or Charge(binding.workload)
             if before.updated_at > self.as_of:
                 self.newer += 1
                 continue
             after = bound(before, binding.spec.plain)
+            if below := "; ".join(negatives(binding.spec)):
+                refused.append(Correction("unreadable", binding.workload, {}, {}, below))
+                continue
             try:
                 if after != before:
                     changes[binding.workload] = (replace(after, source="reconcile"), _correction(before, after))
             except QuantityError as error:
-                unreadable.append(Correction("unreadable", binding.workload, {}, {}, str(error)))
+                problem = unreadable(binding.spec) or str(error)
+                refused.append(Correction("unreadable", binding.workload, {}, {}, problem))
         corrections = await self._correct(page, list(changes.values()))
         if not self.dry_run:
             await page.mark([binding.workload for binding in bindings], self._started)
-        return corrections + unreadable
+        return corrections + refused
 
     async def _correct(self, page: Page, changes: Sequence[tuple[Charge, Correction]]) -> list[Correction]:
         corrections = [correction for _, correction in changes]

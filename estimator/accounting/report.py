@@ -15,6 +15,7 @@ from estimator.accounting.usage import PODS, counted_usage
 from interpreters.core.requirements import Wire
 
 NEAR = 0.9
+_LIMIT_IN_MEMBERS = "limit it by a ResourceQuota in the member clusters, or by /admit: Karmada adds up requests only"
 
 
 class Line(Wire, frozen=True, omit_defaults=False):
@@ -209,7 +210,9 @@ class _QuotaReader:
             self._found("key-not-computed", f"{key.text}: {why}")
             return Line(key.text, self._spell(key, limit), reported=shown, why=why)
         if self.allowance.kind == FEDERATED and not self.cluster and not key.is_enforced_by_karmada:
-            self._found("key-not-enforced", f"{key.text} stands in spec.overall, but bindings never say {key.text}")
+            advice = "" if key.text.startswith("requests.") else _LIMIT_IN_MEMBERS
+            evidence = f"{key.text} stands in spec.overall, but bindings never say {key.text}"
+            self._found("key-not-enforced", evidence, advice)
         now = used.get(key.resource, 0)
         share = now / limit if limit else (0.0 if not now else float("inf"))
         self._weigh(key, now, limit, share)
@@ -236,8 +239,8 @@ class _QuotaReader:
         elif share >= self.near and now:
             self._found("near-limit", f"{spelled}, {share:.0%}")
 
-    def _found(self, code: str, evidence: str) -> None:
-        self.findings.add(finding(code, self.title, evidence))
+    def _found(self, code: str, evidence: str, advice: str = "") -> None:
+        self.findings.add(finding(code, self.title, evidence, advice))
 
     @staticmethod
     def _spell(key: Key, nano: int) -> str:

@@ -14,7 +14,7 @@ from estimator.accounting.allowances import count_key
 from estimator.accounting.amounts import Amounts, add, nano_of
 from estimator.accounting.demand import Binding, Demand, Part
 from estimator.accounting.findings import Findings, finding
-from estimator.accounting.inspection import inspect
+from estimator.accounting.inspection import inspect, unreadable
 from estimator.accounting.usage import PODS
 from interpreters.core.errors import QuantityError
 from interpreters.core.quantity import NANO
@@ -70,12 +70,13 @@ class Tally:
         if page is None:
             page = self.namespaces[namespace] = NamespaceTally()
         page.bindings += 1
-        key = count_key(group, resource.kind)
-        page.used[key] = page.used.get(key, 0) + NANO
         try:
             self._add_demand(page, workload, binding.spec)
         except QuantityError as error:
-            self.findings.add(finding("unreadable", workload, str(error)))
+            self.findings.add(finding("unreadable", workload, unreadable(binding.spec) or str(error)))
+        else:
+            key = count_key(group, resource.kind)
+            page.used[key] = page.used.get(key, 0) + NANO
         has_templates = (group, resource.kind) in self.multi_template_kinds
         for found in inspect(binding, workload, has_templates=has_templates, known=self.known.get(workload)):
             self.findings.add(found)
@@ -90,15 +91,14 @@ class Tally:
         sets = len(targets) or self.unscheduled_sets
         parts = demand.components or demand.parts
         replicas = 0 if whole else sum(target.replicas for target in targets)
+        counted = [(part, part.replicas * sets if whole or not targets else replicas) for part in parts]
+        requested = [(part, pods, _requested(part)) for part, pods in counted if pods > 0]  # all readable, or no sum
         total: Amounts = {}
         largest: Amounts = {}
         every = 0
-        for part in parts:
-            pods = part.replicas * sets if whole or not targets else replicas
-            if pods <= 0:
-                continue
+        for part, pods, request in requested:
             every += pods
-            used = self._add_part(page, workload, part, pods, largest)
+            used = self._add_part(page, workload, part.name, pods, request, largest)
             add(total, used)
             priority = part.priority_class
             by_priority = page.by_priority.get(priority)
@@ -118,12 +118,11 @@ class Tally:
         page.used[PODS] = page.used.get(PODS, 0) + every * NANO
         self._add_clusters(page, demand, total, every, replicas)
 
-    def _add_part(self, page: NamespaceTally, workload: str, part: Part, pods: int, largest: Amounts) -> Amounts:
+    def _add_part(
+        self, page: NamespaceTally, workload: str, name: str, pods: int, request: Amounts, largest: Amounts
+    ) -> Amounts:
         used: Amounts = {}
-        for resource, text in part.request.items():
-            nano = nano_of(text)
-            if nano <= 0:
-                continue
+        for resource, nano in request.items():
             if nano > largest.get(resource, 0):
                 largest[resource] = nano
             used[resource] = amount = nano * pods
@@ -131,7 +130,7 @@ class Tally:
             if tops is None:
                 tops = page.components[resource] = []
             if len(tops) < self.most or (tops and amount >= tops[0][0]):
-                _offer(tops, (amount, workload, part.name), self.most)
+                _offer(tops, (amount, workload, name), self.most)
         return used
 
     def _add_clusters(self, page: NamespaceTally, demand: Demand, total: Amounts, pods: int, replicas: int) -> None:
@@ -145,6 +144,11 @@ class Tally:
             for resource, nano in total.items():
                 amounts[resource] = amounts.get(resource, 0) + nano * share // of
             amounts[PODS] = amounts.get(PODS, 0) + pods * NANO * share // of
+
+
+def _requested(part: Part) -> Amounts:
+    """What one pod requests; less than nothing, which `inspect` finds, is nothing."""
+    return {resource: nano for resource, text in part.request.items() if (nano := nano_of(text)) > 0}
 
 
 def _offer(tops: list[Entry], entry: Entry, most: int) -> None:

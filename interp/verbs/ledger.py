@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -94,8 +95,8 @@ def reconcile(
     from estimator.accounting.ledger import Ledger
     from estimator.accounting.reconcile import Reconciliation
 
-    async def run() -> int:
-        corrections = 0
+    async def run() -> Counter[str]:
+        corrections = Counter[str]()
         async with Ledger(url) as ledger:
             as_of = _written(bindings, ledger.clock())
             run = Reconciliation(ledger, as_of, dry_run=dry_run)
@@ -108,15 +109,19 @@ def reconcile(
         return corrections
 
     corrections = asyncio.run(run())
+    unreadable = corrections["unreadable"]
+    corrected = corrections.total() - unreadable
     done = "would be corrected" if dry_run else "corrected"
-    click.echo(f"{corrections} charge{'' if corrections == 1 else 's'} {done}", err=True)
+    left = f", {unreadable} binding{'' if unreadable == 1 else 's'} could not be read" if unreadable else ""
+    click.echo(f"{corrected} charge{'' if corrected == 1 else 's'} {done}{left}", err=True)
     return 1 if corrections else 0
 
 
-def _print(corrections: Sequence[Correction]) -> int:
+def _print(corrections: Sequence[Correction]) -> Counter[str]:
+    """Print them; how many there are of each sort."""
     for correction in corrections:
         click.echo(correction)
-    return len(corrections)
+    return Counter(correction.what for correction in corrections)
 
 
 def _existing(url: str) -> str:
