@@ -68,8 +68,8 @@ BINDING_CASES = [
      [("too-many-clusters", "runs in m2, which the policy does not name")]),
     ("old accounting", LEGACY, [("legacy-maximum", "5 replicas of one pod template instead of components")]),
     ("no quantity", binding(components=parts(1, cpu="one"), clusters=("m1",)),
-     [("unreadable", 'component c0 requests cpu: "one" is not a quantity: expected a number with an optional suffix n u m k M G T P E, '
-       "Ki Mi Gi Ti Pi Ei, or an exponent such as e3")]),
+     [("unreadable", 'component c0 requests cpu: "one" is not a quantity: '
+       "expected a number with an optional suffix n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent such as e3")]),
 ]  # fmt: skip
 
 
