@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 from functools import partial
 
 import msgspec
@@ -31,6 +32,7 @@ from webhook.validate_policy import policy_routes
 from webhook.watching import Fingerprint, Watcher, fingerprint
 
 _OBSERVE_SECONDS = 1.0
+_CERTIFICATE = "certificate"
 
 
 class Running:
@@ -66,7 +68,7 @@ class Running:
                 [*private, *health_routes(service)], settings.admin_host, settings.admin_port, "admin", share
             )
         self.port = await self._listen(public, settings.host, settings.port, "main", share)
-        self._note_expiry()
+        self._note_certificate()
         self._tasks.append(asyncio.create_task(self._observe()))
         if settings.watch != "off":
             poll = settings.watch_seconds if settings.watch == "poll" else None
@@ -77,7 +79,7 @@ class Running:
     async def load_certificates(self) -> str:
         for tls in self._tls.values():
             tls.reload()
-        self._note_expiry()
+        self._note_certificate()
         return " and ".join(self._tls)
 
     async def drain(self) -> None:
@@ -105,14 +107,22 @@ class Running:
         known = path if any(route.path == path and not route.hidden for route in self.service.routes) else "other"
         self.service.metrics.other_requests.labels(known, str(status)).inc()
 
-    def _note_expiry(self) -> None:
+    def _note_certificate(self) -> None:
+        """When it ends, for the metrics; that it has ended or soon will, for the log, once, and for /readyz."""
         for name, tls in self._tls.items():
             self.service.metrics.certificate_expiry.labels(name).set(tls.expiry)
+        untimely = self._tls["main"].untimely(datetime.now(UTC))  # both listeners serve the same one
+        if untimely is None:
+            self.service.warnings.pop(_CERTIFICATE, None)
+        elif self.service.warnings.get(_CERTIFICATE) != untimely[1]:
+            level, self.service.warnings[_CERTIFICATE] = untimely
+            LOGGER.log(level, "the certificate must be renewed", extra={"reason": untimely[1]})
 
     async def _observe(self) -> None:
         while True:
             await asyncio.sleep(_OBSERVE_SECONDS)
             self.service.observe()
+            self._note_certificate()
 
 
 @asynccontextmanager

@@ -54,6 +54,7 @@ class Service:
         self.shapes: tuple[Any, ...] = ()  # further structs of the OpenAPI document
         self.observers: list[Callable[[], None]] = []
         self.seen: Callable[[Request, Reply], None] = lambda request, reply: None
+        self.warnings: dict[str, str] = {}  # what /readyz tells beside its checks
         self.draining = False
         self._killed: dict[str, int] = {}
 

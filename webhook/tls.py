@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import ssl
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from cryptography import x509
 
 from interpreters.core.errors import InputError
 from webhook.handshakes import observed
+
+SOON: Final = timedelta(days=14)
 
 
 class ReloadableTls:
@@ -31,7 +36,7 @@ class ReloadableTls:
         self._certificate = Path(certificate)
         self._key = Path(key)
         self._client_ca = Path(client_ca) if client_ca else None
-        self._current, self.expiry = self._load()
+        self._current, self._leaf = self._load()
         self.context = self._empty()
         self.context.load_cert_chain(self._certificate, self._key)  # OpenSSL wants one before it asks for the name
         self.context.sni_callback = self._choose
@@ -39,7 +44,23 @@ class ReloadableTls:
 
     def reload(self) -> None:
         """Serve what the files hold now. Raises `InputError` and goes on with what was loaded before."""
-        self._current, self.expiry = self._load()
+        self._current, self._leaf = self._load()
+
+    @property
+    def expiry(self) -> float:
+        """When the served certificate ends, in seconds since 1970."""
+        return self._leaf.not_valid_after_utc.timestamp()
+
+    def untimely(self, now: datetime) -> tuple[int, str] | None:
+        """Why callers refuse the served certificate, or soon will, and how bad that is as a level of the log."""
+        start, end = self._leaf.not_valid_before_utc, self._leaf.not_valid_after_utc
+        if end <= now:
+            return logging.ERROR, f"{self._certificate} expired on {end:%Y-%m-%d}; callers refuse it: renew it"
+        if start > now:
+            return logging.ERROR, f"{self._certificate} is not valid before {start:%Y-%m-%d}; callers refuse it"
+        if end - now < SOON:
+            return logging.WARNING, f"{self._certificate} expires on {end:%Y-%m-%d}: renew it"
+        return None
 
     def _choose(self, connection: ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> None:
         connection.context = self._current
@@ -54,7 +75,7 @@ class ReloadableTls:
             context.options |= ssl.OP_NO_TICKET
         return context
 
-    def _load(self) -> tuple[ssl.SSLContext, float]:
+    def _load(self) -> tuple[ssl.SSLContext, x509.Certificate]:
         context = self._empty()
         chain, key = _read(self._certificate), _read(self._key)
         # Both files are read once and then loaded from memory: a rotation in between cannot mix two generations.
@@ -69,7 +90,7 @@ class ReloadableTls:
                 context.load_verify_locations(cadata=_read(self._client_ca).decode("ascii", "replace"))
             except (ssl.SSLError, ValueError):
                 raise InputError(f"{self._client_ca}: expected PEM certificates") from None
-        return context, x509.load_pem_x509_certificate(chain).not_valid_after_utc.timestamp()
+        return context, x509.load_pem_x509_certificate(chain)
 
 
 class _memory_file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ _QUOTAS: Final = {
     "ResourceQuota": "/api/v1/resourcequotas",
 }
 _NEVER: Final = float("-inf")
+
+log = logging.getLogger("interp.accounting")
 
 
 async def live_bindings(server: ApiServer) -> AsyncIterator[list[bytes]]:
@@ -50,7 +53,7 @@ class LiveAllowances:
     server: ApiServer
     seconds: float = 10.0
     told: Callable[[str | None], None] = lambda problem: None
-    """Hears after each reading what went wrong, None when nothing did."""
+    """Hears after each reading what went wrong, None when nothing did; the first that fails raises instead."""
 
     _known: GivenAllowances = field(default_factory=GivenAllowances, init=False)
     _read_at: float = field(default=_NEVER, init=False)
@@ -79,9 +82,10 @@ class LiveAllowances:
         try:
             self._known = GivenAllowances(await live_allowances(self.server))
         except InterpError as error:
-            self.told(str(error))
             if self._read_at == _NEVER:
+                log.warning("quotas cannot be read yet: %s", error)
                 raise
+            self.told(str(error))
         else:
             self.told(None)
         self._read_at = time.monotonic()

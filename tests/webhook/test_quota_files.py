@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,26 @@ def test_quotas_that_cannot_be_read_keep_the_server_from_starting(
 
 def test_quotas_without_a_ledger_to_keep_them_are_refused(certs: Path, tmp_path: Path) -> None:
     assert "quotas: needs ledger" in refused(certs, "--quotas", str(tmp_path))
+
+
+def test_a_control_plane_that_does_not_answer_makes_the_server_unready_and_admits_nothing(
+    certs: Path, tmp_path: Path
+) -> None:
+    with socket.socket() as unheard:
+        unheard.bind(("127.0.0.1", 0))  # and never listens
+        entry = {"name": "it", "cluster": {"server": f"http://127.0.0.1:{unheard.getsockname()[1]}"}}
+        user = {"name": "it", "user": {}}
+        context = {"name": "it", "context": {"cluster": "it", "user": "it"}}
+        kubeconfig = {"clusters": [entry], "users": [user], "contexts": [context], "current-context": "it"}
+        (tmp_path / "kubeconfig").write_text(yaml.safe_dump(kubeconfig))
+        live = ["--kubeconfig", str(tmp_path / "kubeconfig"), "--ledger", f"sqlite:///{tmp_path / 'ledger.db'}"]
+        with Server(certs, "--scripts", str(SCRIPTS), "--bundled-language", "none", *live) as server:
+            client = Client(server.port, certs / "ca.crt")
+            status, ready = client.get("/readyz")
+            assert (status, ready["checks"]["quotas"] == "ok") == (503, False)
+            status, problem = client.post(review("one", "1"), "/admit")
+            assert (status, problem["reason"]) == (500, "ours")
+            assert any("quotas cannot be read yet" in line["message"] for line in server.lines())
 
 
 def test_changed_quotas_are_taken_up_and_broken_ones_leave_the_last_good_in_force(certs: Path, tmp_path: Path) -> None:

@@ -201,11 +201,14 @@ async def test_quotas_of_a_live_karmada_serve_admission_and_outlive_it(
     karmada: web.AppRunner, kubeconfig: Path
 ) -> None:
     async with ApiServer(read_kubeconfig(kubeconfig)) as server:
-        source = LiveAllowances(server, seconds=0)
+        told: list[str | None] = []
+        source = LiveAllowances(server, seconds=0, told=told.append)
         assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "9"}]
         assert await source.allowances("team-b") == []
         await karmada.cleanup()
         assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "9"}]
+        assert told[:2] == [None, None]
+        assert "cannot be read" in (told[-1] or "")
         with pytest.raises(ApiError, match="cannot be read"):
             await LiveAllowances(server).allowances("team-a")
 
