@@ -64,7 +64,7 @@ def _object(field: str, raw: Raw) -> bytes:
 
 DESCRIPTION = openapi.operation(
     "Admit or deny a workload or a binding by its namespace's quotas.",
-    openapi.REVIEW,
-    openapi.REVIEW,
+    openapi.REVIEW_REQUEST,
+    openapi.REVIEW_RESPONSE,
     _503="The ledger cannot be reached.",
 )

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from interpreters.core.operations import OPERATIONS
-from interpreters.core.requirements import AggregatedStatusItem, Component, Dependency, ReplicaRequirements
+from interpreters.core.requirements import Component, Dependency, ReplicaRequirements
 from interpreters.core.wire import API_VERSION, KIND
 from webhook.listener import Route
 
@@ -21,24 +21,27 @@ _TIMEOUT = {
     "name": "timeout",
     "in": "query",
     "description": "The caller's budget as a Go duration. The reply comes a margin earlier.",
-    "schema": {"type": "string", "pattern": r"^([0-9]+(\.[0-9]*)?(h|ms|m|s|us|ns))+$", "example": "3s"},
+    "schema": {
+        "type": "string",
+        "pattern": r"^([0-9]+(\.[0-9]*)?(h|ms|m|s|us|ns))+$",
+        "not": {"pattern": "^([0.]+[a-z]+)+$"},
+        "example": "3s",
+    },
 }
+_KIND = {"type": "object", "properties": {name: {"type": "string"} for name in ("group", "version", "kind")}}
 _REQUEST = {
     "type": "object",
     "required": ["uid", "kind", "operation", "object"],
     "properties": {
         "uid": {"type": "string", "minLength": 1},
-        "kind": {
-            "type": "object",
-            "properties": {name: {"type": "string"} for name in ("group", "version", "kind")},
-        },
+        "kind": _KIND,
         "name": {"type": "string"},
         "namespace": {"type": "string"},
         "operation": {"type": "string", "enum": [operation.name for operation in OPERATIONS]},
         "object": {"type": "object", "description": "The whole Kubernetes object."},
         "observedObject": {"type": "object", "description": "Retain: the object in the member cluster."},
-        "replicas": {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1},
-        "aggregatedStatus": {"type": "array", "items": {"$ref": "#/components/schemas/AggregatedStatusItem"}},
+        "replicas": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1},
+        "aggregatedStatus": {"type": "array", "items": {"type": "object"}, "description": "One item a cluster."},
     },
 }
 _RESPONSE = {
@@ -62,17 +65,6 @@ _RESPONSE = {
         "dependencies": {"type": "array", "items": {"$ref": "#/components/schemas/Dependency"}},
     },
 }
-REVIEW = {
-    "type": "object",
-    "description": "An AdmissionReview of Kubernetes: `request` comes in, `response` goes out.",
-    "required": ["apiVersion", "kind"],
-    "properties": {
-        "apiVersion": {"type": "string", "const": "admission.k8s.io/v1"},
-        "kind": {"type": "string", "const": "AdmissionReview"},
-        "request": {"type": "object", "required": ["uid", "operation", "kind"]},
-        "response": {"type": "object", "required": ["uid", "allowed"]},
-    },
-}
 _ANSWERS = {  # what every endpoint with a body may answer besides its own
     "400": "The body cannot be read: not JSON, not UTF-8, not the expected envelope.",
     "403": "The caller's address is not allowed.",
@@ -82,6 +74,33 @@ _ANSWERS = {  # what every endpoint with a body may answer besides its own
     "429": "Too many requests are waiting.",
     "500": "An error of the server.",
 }
+
+
+def _review(field: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    """An AdmissionReview of Kubernetes, in which `request` comes in and `response` goes out."""
+    return {
+        "type": "object",
+        "required": ["apiVersion", "kind", field],
+        "properties": {
+            "apiVersion": {"type": "string", "const": "admission.k8s.io/v1"},
+            "kind": {"type": "string", "const": "AdmissionReview"},
+            field: {"type": "object", "required": required, "properties": properties},
+        },
+    }
+
+
+REVIEW_REQUEST = _review(
+    "request",
+    {
+        "uid": {"type": "string", "minLength": 1},
+        "operation": {"type": "string", "enum": ["CREATE", "UPDATE", "DELETE", "CONNECT"]},
+        "kind": {**_KIND, "required": ["version", "kind"]},
+        "object": {"type": ["object", "null"]},
+        "oldObject": {"type": ["object", "null"]},
+    },
+    ["uid", "operation", "kind"],
+)
+REVIEW_RESPONSE = _review("response", {"uid": {"type": "string"}, "allowed": {"type": "boolean"}}, ["uid", "allowed"])
 
 
 def envelope(field: str, reference: str) -> dict[str, Any]:
@@ -140,7 +159,7 @@ OPENAPI = look("This document.")
 
 def document(version: str, routes: Iterable[Route], more_shapes: Iterable[Any] = ()) -> dict[str, Any]:
     """The description of these routes; one with a secret in its path is described without it."""
-    shapes = (Component, ReplicaRequirements, Dependency, AggregatedStatusItem, *more_shapes)
+    shapes = (Component, ReplicaRequirements, Dependency, *more_shapes)
     _, schemas = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     paths: dict[str, Any] = {}
     for route in routes:

@@ -39,6 +39,8 @@ class PolicyJudge:
         request = decode_review(body)
         if request.operation not in ("CREATE", "UPDATE"):
             return encode_review(request.uid, Verdict(True))
+        if not request.object:
+            raise RequestError("request.object: expected an object, got nothing")
         try:
             policy = msgspec.json.decode(request.object)
         except (msgspec.DecodeError, RecursionError) as error:

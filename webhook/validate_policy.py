@@ -36,7 +36,7 @@ def policy_routes(service: Service) -> list[Route]:
 
 DESCRIPTION = openapi.operation(
     "Admit or deny a PropagationPolicy or ClusterPropagationPolicy by the rules of its placement.",
-    openapi.REVIEW,
-    openapi.REVIEW,
+    openapi.REVIEW_REQUEST,
+    openapi.REVIEW_RESPONSE,
     _502="The Karmada API server cannot be asked for its clusters.",
 )

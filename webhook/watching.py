@@ -41,10 +41,6 @@ class Watcher:
         self._notify = None if poll else _Inotify.open()
         self._interval = poll or (_SAFETY_SECONDS if self._notify else 2.0)
 
-    @property
-    def uses_inotify(self) -> bool:
-        return self._notify is not None
-
     async def run(self) -> None:
         """Until cancelled."""
         nudge = asyncio.Event()

@@ -6,7 +6,7 @@ encoding leaves empty fields out. Amounts stay text here; `Quantity.parse` (cach
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -101,13 +101,3 @@ class Dependency(Wire, frozen=True):
     namespace: str = ""
     name: str = ""
     label_selector: LabelSelector | None = None
-
-
-class AggregatedStatusItem(Wire, frozen=True):
-    """The status that one member cluster reports."""
-
-    cluster_name: str
-    status: dict[str, Any] | None = None
-    applied: bool | None = None
-    applied_message: str = ""
-    health: str = ""

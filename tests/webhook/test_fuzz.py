@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -24,6 +26,7 @@ from tests.webhook.server import ENVELOPE, Client, Server, request
 from tests.webhook.test_admit import flags as admit_flags
 from tests.webhook.test_admit import review
 from tests.webhook.test_estimate import SET, WORKLOAD, node
+from tests.webhook.test_lifecycle import eventually
 from tests.webhook.test_validate_policy import GROUPS
 from tests.webhook.test_validate_policy import review as policy_review
 from webhook.acceptance import problems_of
@@ -94,16 +97,23 @@ SHARED = settings(max_examples=120, suppress_health_check=[HealthCheck.function_
 
 
 @pytest.fixture(scope="module")
-def client(certs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """Of a server with everything configured, so that no endpoint has an easy way out."""
+def server(certs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """With everything configured, so that no endpoint has an easy way out."""
     folder = tmp_path_factory.mktemp("full")
     (folder / "cluster").mkdir()
-    (folder / "cluster" / "nodes.yaml").write_text(yaml.safe_dump(node("n", "8")))
-    flags = admit_flags(folder, "--clusters", f"member={folder / 'cluster'}")
-    with Server(certs, *flags) as server:
-        client = Client(server.port, certs / "ca.crt")
-        yield client
-        client.close()
+    (folder / "cluster" / "nodes.yaml").write_text(yaml.safe_dump(node("node-1", "8")))
+    with Server(certs, *admit_flags(folder, "--clusters", f"member={folder / 'cluster'}")) as server:
+        prober = Client(server.port, certs / "ca.crt")
+        eventually(lambda: prober.get("/readyz")[0] == 200)
+        prober.close()
+        yield server
+
+
+@pytest.fixture(scope="module")
+def client(server: Server, certs: Path) -> Iterator[Client]:
+    client = Client(server.port, certs / "ca.crt")
+    yield client
+    client.close()
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +155,21 @@ def test_any_bytes_get_an_answer_that_explains(client: Client, body: bytes, enco
     status, problem = client.post(body, headers={"Content-Encoding": encoding} if encoding else {})
     assert status in (400, 413, 415)
     assert problem["message"]
+
+
+# Whether an object makes sense is said inside of the envelope, with status 200; or it is, and the schema cannot tell.
+NOT_THE_STATUS_TO_JUDGE_BY = "negative_data_rejection,positive_data_acceptance"
+
+
+def test_schemathesis_finds_no_answer_that_breaks_the_document(server: Server, certs: Path, tmp_path: Path) -> None:
+    command = [
+        sys.executable, "-m", "schemathesis.cli", "--no-color", "run", f"https://localhost:{server.port}/openapi.json",
+        "--tls-verify", str(certs / "ca.crt"), "--max-examples", "50", "--seed", "1",
+        "--exclude-checks", NOT_THE_STATUS_TO_JUDGE_BY,
+    ]  # fmt: skip
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert ran.returncode == 0, ran.stdout
+    assert "Tested: 8" in ran.stdout
 
 
 def test_the_document_is_sound(document: dict[str, Any]) -> None:
