@@ -146,8 +146,6 @@ def send(reply: Reply) -> None:
 def main(parent: int, preload: list[str]) -> NoReturn:
     """Confine, load, seal, then serve until the parent hangs up or kills."""
     report = confinement.confine(parent)
-    with contextlib.suppress(OSError, AttributeError):  # who hands out the calls goes first when both could run
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     for module in preload:
         importlib.import_module(module)
     resident = None
