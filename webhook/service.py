@@ -86,7 +86,8 @@ class Service:
             raise InputError(str(catalog.own_broken[0].error))
         self._install(catalog)
         self.observe()
-        return f"{len(catalog.kinds)} kinds"
+        kinds = len(catalog.kinds)
+        return f"{kinds} kind{'' if kinds == 1 else 's'}"
 
     def label(self, kind: GroupVersionKind) -> str:
         """A kind's name in metrics. Only kinds with a script are named: labels chosen by callers would grow without

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -43,6 +44,14 @@ def database_url(text: str) -> sa.URL:
     if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
         raise InputError("ledger: a ledger in memory would be forgotten; name a file, such as sqlite:///ledger.db")
     return url.set(drivername=driver)
+
+
+def existing_ledger(text: str) -> str:
+    """Refuse an SQLite file that is not there: reading it would make an empty one and hide the typing error."""
+    url = database_url(text)
+    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+        raise InputError(f"ledger: there is no file {url.database}")
+    return text
 
 
 class Database:
@@ -134,5 +143,5 @@ async def _named_errors(url: sa.URL) -> AsyncIterator[None]:
             raise
         cause = getattr(error, "orig", None) or error
         first_line = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
-        where = url.render_as_string(hide_password=True)
+        where = url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
         raise LedgerError(f"ledger {where}: {first_line}") from error

@@ -150,6 +150,7 @@ def _read_live(kubeconfig: str, context: str, tally: Tally) -> list[Allowance]:
 def _read_ledger(url: str, tally: Tally) -> None:
     import asyncio
 
+    from estimator.accounting.database import existing_ledger
     from estimator.accounting.demand import charge_binding
     from estimator.accounting.inspection import not_admitted
     from estimator.accounting.ledger import Ledger
@@ -157,7 +158,7 @@ def _read_ledger(url: str, tally: Tally) -> None:
     tally.unscheduled_sets = 1  # as the ledger charges it
 
     async def read() -> None:
-        async with Ledger(url) as ledger:
+        async with Ledger(existing_ledger(url)) as ledger:
             for namespace in await ledger.namespaces():
                 async with ledger.page(namespace, read_only=True) as page:
                     for charge in await page.charged():

@@ -36,11 +36,12 @@ def show(url: str, namespace: str | None, decisions: int, output: str) -> int:
     """Show what each namespace and workload is charged for, and the newest decisions."""
     import asyncio
 
+    from estimator.accounting.database import existing_ledger
     from estimator.accounting.ledger import Ledger
     from estimator.accounting.statement import Statement, read_statement, render_statement
 
     async def read() -> Statement:
-        async with Ledger(_existing(url)) as ledger:
+        async with Ledger(existing_ledger(url)) as ledger:
             return await read_statement(ledger, namespace=namespace, decisions=decisions)
 
     statement = asyncio.run(read())
@@ -60,14 +61,15 @@ def export(url: str, namespace: str | None, what: str, output: str) -> int:
     """Write all charges, all decisions, or what Karmada asked about without its being admitted, one a line."""
     import asyncio
 
+    from estimator.accounting.database import existing_ledger
     from estimator.accounting.ledger import Ledger
     from estimator.accounting.statement import csv_header, csv_row, export_lines, ndjson_row
 
     async def write() -> None:
         row = csv_row if output == "csv" else ndjson_row
-        if output == "csv":
-            click.echo(csv_header(what), nl=False)
-        async with Ledger(_existing(url)) as ledger:
+        async with Ledger(existing_ledger(url)) as ledger:
+            if output == "csv":
+                click.echo(csv_header(what), nl=False)
             async for line in export_lines(ledger, what, namespace):
                 click.echo(row(line), nl=False)
 
@@ -122,19 +124,6 @@ def _print(corrections: Sequence[Correction]) -> Counter[str]:
     for correction in corrections:
         click.echo(correction)
     return Counter(correction.what for correction in corrections)
-
-
-def _existing(url: str) -> str:
-    """Refuse an SQLite file that is not there: reading it would make an empty one and hide the typing error."""
-    from pathlib import Path
-
-    from estimator.accounting.database import database_url
-    from interpreters.core.errors import InputError
-
-    found = database_url(url)
-    if found.get_backend_name() == "sqlite" and not Path(found.database or "").is_file():
-        raise InputError(f"ledger: there is no file {found.database}")
-    return url
 
 
 def _written(paths: Sequence[str], now: float) -> float:

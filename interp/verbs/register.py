@@ -128,8 +128,9 @@ def _plan(settings: Settings, options: Mapping[str, Any]) -> tuple[Plan, list[Gr
     found = scan(places, bundled=None if settings.bundled_language == "none" else settings.bundled_language)
     with SandboxRunner() as runner:
         catalog = Catalog.build(found, load_functions(runner, found))
-        for broken in catalog.broken:
-            click.echo(f"left out: {broken.error}", err=True)
+        for broken in catalog.own_broken:
+            if broken.kind is None or _matches(broken.kind, patterns):
+                raise broken.as_script_error  # the server would answer with it whatever Karmada asks
         known = {*catalog.kinds, *(broken.kind for broken in catalog.broken if broken.kind)}
         _refuse_unknown(patterns, known)
         plan = plan_registration(

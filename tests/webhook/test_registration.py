@@ -19,7 +19,7 @@ from certs.folder import make_folder
 from interp.verbs.register import command
 from interpreters.catalog import Catalog
 from interpreters.core.engine import Script
-from interpreters.core.errors import InputError
+from interpreters.core.errors import InputError, ScriptSyntaxError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, OPERATIONS
 from interpreters.interpretation import load_functions
@@ -162,6 +162,22 @@ def test_what_karmada_would_refuse_is_refused_first(asked: Any, reason: str) -> 
     with pytest.raises(InputError) as error:
         asked()
     assert reason in str(error.value)
+
+
+def test_a_broken_script_is_not_registered_around_unless_it_is_not_wanted(tmp_path: Path) -> None:
+    make_folder(tmp_path, ["localhost"])
+    for kind, text in (("Act", COMPONENTS + HARMLESS), ("Scene", "def GetComponents(obj:\n")):
+        folder = tmp_path / "scripts/stage.example.org/v1" / kind
+        folder.mkdir(parents=True)
+        (folder / "interpreter.star").write_text(text)
+    arguments = ["--service", "karmada-system/interp:8443", "--ca", str(tmp_path / "ca.crt"),
+                 "--scripts", str(tmp_path / "scripts")]  # fmt: skip
+    refused = CliRunner().invoke(command, arguments)
+    assert isinstance(refused.exception, ScriptSyntaxError)
+    assert "Scene" in str(refused.exception)
+    assert refused.stdout == ""
+    narrowed = CliRunner().invoke(command, [*arguments, "--kinds", "FlinkDeployment"])
+    assert narrowed.exit_code == 0, narrowed.output
 
 
 def test_the_command_prints_what_karmada_takes(tmp_path: Path) -> None:

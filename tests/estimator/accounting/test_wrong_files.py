@@ -45,12 +45,14 @@ def test_a_file_without_bindings_is_misuse_that_says_what_it_holds(text: str, fo
     assert ran.err == f"error: {file}: no bindings in it; found {found}{EXPECTED}"
 
 
-@pytest.mark.parametrize("verb", ["show", "export"])
-def test_a_file_that_is_no_ledger_is_misuse_like_a_missing_one(verb: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", [["ledger", "show"], ["ledger", "export", "-o", "csv"], ["audit", "--ledger"]])
+def test_a_file_that_is_no_ledger_is_misuse_like_a_missing_one(verb: list[str], tmp_path: Path) -> None:
     (tmp_path / "junk.db").write_text("no database at all\n" * 100)
     for name, words in (("junk.db", "file is not a database"), ("none.db", "there is no file")):
-        ran = interp("ledger", verb, tmp_path / name)
+        ran = interp(*verb, tmp_path / name)
         assert (ran.code, ran.out, words in ran.err) == (2, "", True), ran.err
+        assert "aiosqlite" not in ran.err
+    assert not (tmp_path / "none.db").exists()
 
 
 @pytest.mark.parametrize("kind", ["ResourceBindingList", "ClusterResourceBindingList", "List"])
