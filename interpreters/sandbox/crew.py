@@ -165,31 +165,36 @@ class Crew:
             self.send(seat, unsent)
 
     def _readable(self, seat: Seat) -> None:
-        try:
-            size = seat.socket.recv_into(self._chunk)
-        except BlockingIOError:
-            return
-        except OSError:
-            size = 0
-        if not size:
-            self._end_of_stream(seat)
-            return
+        """Read until nothing is left: uvloop tells only once of a worker that died with calls lying ready."""
+        while seat in self.seats:
+            try:
+                size = seat.socket.recv_into(self._chunk)
+            except BlockingIOError:
+                return
+            except OSError:
+                size = 0
+            if not size:
+                self._end_of_stream(seat)
+                return
+            try:
+                self._hear(seat, self._chunk[:size])
+            except ProtocolError as error:
+                self.remove(seat)
+                self._listener.on_lie(seat, error)
+                self.replenish()
+
+    def _hear(self, seat: Seat, chunk: memoryview) -> None:
         buffer = seat.conversation.buffer
-        try:
-            payload = buffer.feed(self._chunk[:size])
-            while payload is not None and seat in self.seats:
-                reply = decode_reply(payload)
-                if buffer.pending and len(seat.tray) < 2:
-                    raise ProtocolError("more than one reply")  # noqa: TRY301 - one way out for every lie
-                if seat.conversation.ready:
-                    self._listener.on_reply(seat, reply)
-                else:
-                    self._welcome(seat, reply)
-                payload = buffer.take()
-        except ProtocolError as error:
-            self.remove(seat)
-            self._listener.on_lie(seat, error)
-            self.replenish()
+        payload = buffer.feed(chunk)
+        while payload is not None:
+            reply = decode_reply(payload)
+            if buffer.pending and len(seat.tray) < 2:
+                raise ProtocolError("more than one reply")
+            if seat.conversation.ready:
+                self._listener.on_reply(seat, reply)
+            else:
+                self._welcome(seat, reply)
+            payload = buffer.take() if seat in self.seats else None
 
     def _welcome(self, seat: Seat, reply: Reply) -> None:
         seat.conversation.greet(reply)

@@ -50,6 +50,7 @@ class Dispatch:
         self._turnstile = Turnstile(size, standings)
         self._queue: FairQueue[Job] = FairQueue()
         self._idle: list[Seat] = []
+        self._closed = False
 
     @property
     def waiting(self) -> int:
@@ -57,9 +58,12 @@ class Dispatch:
         return len(self._queue) + sum(max(0, len(seat.tray) - 1) for seat in self.crew.seats)
 
     async def close(self) -> None:
+        self._closed = True
+        if not self.someone_ready.done():
+            self.someone_ready.set_exception(_closing())
         for job in [*self._queue, *(job for seat in self.crew.seats for job in seat.tray)]:
             self._queue.leave(job)
-            job.fail(BusyError("the sandbox is closing"))
+            job.fail(_closing())
         self._idle.clear()
         await self.crew.close()
 
@@ -81,6 +85,9 @@ class Dispatch:
         self._serve()
 
     def _enqueue(self, job: Job, *, first: bool = False) -> None:
+        if self._closed:
+            job.fail(_closing())
+            return
         if job.task.deadline is not None:
             job.timer = self._loop.call_at(job.task.deadline, self._waited_too_long, job)
         self._queue.join(job, first=first)
@@ -138,8 +145,8 @@ class Dispatch:
             return
         seat.tray.put(job)
         if len(seat.tray) == 1:
-            self._begin(seat, job, now)
-        elif self.size > 1:
+            self._begin(seat, now)
+        else:
             seat.look_at(seat.tray.began + STALLED, self._look_after)
         self.crew.send(seat, memoryview(frame))
 
@@ -147,12 +154,12 @@ class Dispatch:
         if not seat.tray:
             self._idle.append(seat)
 
-    def _begin(self, seat: Seat, job: Job, now: float) -> None:
-        """The first on the tray is what the worker runs from now on."""
+    def _begin(self, seat: Seat, now: float) -> None:
+        """The worker runs the first on its tray from now on."""
+        job = seat.tray.begin(now)
         self._turnstile.enter(job, now)
-        seat.tray.began = now
-        bad_and_alone = job.future.done() and self.standings.suspect(job.digest, now)
-        seat.due = now + (ABANDONED if bad_and_alone else patience(job.seconds))
+        alone = seat.tray.alone_since
+        seat.due = now + patience(job.seconds) if alone is None else alone + ABANDONED
         seat.look_at(seat.due, self._look_after)
 
     def _look_after(self, seat: Seat) -> None:
@@ -168,7 +175,8 @@ class Dispatch:
             seat.look_at(stalls, self._look_after)
             return
         seat.look_at(seat.due, self._look_after)
-        if self.size > 1 and len(seat.tray) > 1:
+        if len(seat.tray) > 1 and (running := seat.tray.running):
+            self.standings.dawdle(running.digest)
             self._take_back(seat)
             self._serve()
 
@@ -242,8 +250,8 @@ class Dispatch:
         if spent and not seat.retiring:
             seat.retiring = True
             self.crew.replenish()
-        if (following := seat.tray.running) is not None:
-            self._begin(seat, following, self._loop.time())
+        if seat.tray:
+            self._begin(seat, self._loop.time())
             if self._queue:
                 self._serve()
         else:
@@ -272,7 +280,7 @@ class Dispatch:
         self._counters.kills["protocol"] += 1
         self._vacate(seat)
         job = self._bereave(seat)
-        if job is not None:
+        if job is not None and not job.future.done():
             self.standings.lose(job.task, "protocol", self._loop.time())
             job.fail(lied(job.task, error))
         self._serve()
@@ -306,3 +314,7 @@ class Dispatch:
             for job in list(self._queue):
                 self._queue.leave(job)
                 job.fail(error)
+
+
+def _closing() -> BusyError:
+    return BusyError("the sandbox is closing")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from functools import lru_cache
 from hashlib import blake2b
-from math import inf
 from typing import TypeVar
 
 from msgspec import Struct
@@ -23,6 +22,9 @@ V = TypeVar("V")
 BRISK = 0.002
 """Seconds within which a script answers that need not be waited for."""
 
+EARNED = 32
+"""Answers in a row, each within that time, that earn a script the name."""
+
 _Accused = str | tuple[str, bytes]
 """A script's digest, alone or with the digest of a call."""
 
@@ -34,6 +36,13 @@ REMEMBERED = 10_000
 def digest_of(script: Script) -> str:
     """The script's digest, without hashing its text on every call."""
     return script.digest
+
+
+class _Record(Struct):
+    """What speaks for a script."""
+
+    has_answered: bool = False
+    brisk_answers: int = 0  # in a row, up to now
 
 
 class Sentence(Struct, frozen=True):
@@ -68,7 +77,7 @@ class Standings:
         self._partly_accused: set[str] = set()
         self._lost: OrderedDict[_Accused, list[tuple[float, str]]] = OrderedDict()
         self._suspect_until: OrderedDict[str, float] = OrderedDict()
-        self._proven: OrderedDict[str, float] = OrderedDict()
+        self._proven: OrderedDict[str, _Record] = OrderedDict()
 
     def sentences(self, now: float) -> tuple[Sentence, ...]:
         """Everything in quarantine."""
@@ -90,17 +99,26 @@ class Standings:
 
     def prove(self, digest: str, seconds: float | None = None) -> None:
         """It came back in time; with an answer if it took `seconds`."""
-        if digest not in self._proven:
-            _remember(self._proven, digest, inf)
+        record = self._proven.get(digest)
+        if record is None:
+            record = _Record()
+            _remember(self._proven, digest, record)
         if seconds is not None:
-            self._proven[digest] = seconds
+            record.has_answered = True
+        record.brisk_answers = record.brisk_answers + 1 if seconds is not None and seconds <= BRISK else 0
 
     def proven(self, digest: str) -> bool:
         return digest in self._proven
 
     def brisk(self, digest: str, now: float) -> bool:
-        """It answered at once the last time, and has done no harm of late."""
-        return self._proven.get(digest, inf) <= BRISK and not self.suspect(digest, now)
+        """It has long answered at once, every time, and has done no harm of late."""
+        record = self._proven.get(digest)
+        return record is not None and record.brisk_answers >= EARNED and not self.suspect(digest, now)
+
+    def dawdle(self, digest: str) -> None:
+        """It takes long this time."""
+        if record := self._proven.get(digest):
+            record.brisk_answers = 0
 
     def suspect(self, digest: str, now: float) -> bool:
         """It used up its time, or lost a worker, not long ago."""
@@ -112,13 +130,15 @@ class Standings:
 
     def strike(self, digest: str, now: float) -> None:
         """It used all of its time; its worker survived."""
+        self.dawdle(digest)
         _remember(self._suspect_until, digest, now + self.window)
 
     def lose(self, task: Task, reason: str, now: float) -> None:
         """This call lost a worker."""
         digest = digest_of(task.script)
         self.strike(digest, now)
-        has_answered = self._proven.get(digest, inf) < inf
+        record = self._proven.get(digest)
+        has_answered = record is not None and record.has_answered
         accused: _Accused = _call_of(task) if has_answered else digest
         recent = [entry for entry in self._lost.get(accused, ()) if entry[0] > now - self.window]
         recent.append((now, reason))

@@ -21,7 +21,7 @@ DEPTH = 8
 """Calls in hand at most, the running one included."""
 
 STALLED = 0.03
-"""Seconds the running call may take before those behind it are taken back, if there are other workers."""
+"""Seconds the running call may take before those behind it are taken back."""
 
 SLACK = 0.25
 """Seconds a call that lies ready must have to spare: its turn may come after a stall of each call before it."""
@@ -53,19 +53,21 @@ class Job:
         """The same call, awaited by nobody."""
         nobody: asyncio.Future[Outcome | frozenset[str]] = self.future.get_loop().create_future()
         nobody.cancel()
-        ghost = Job(self.task, nobody)
-        ghost.brisk, ghost.seconds = self.brisk, self.seconds
-        return ghost
+        return Job(self.task, nobody)
 
 
 class Tray:
-    """First in, first out: the worker answers in this order."""
+    """First in, first out: the worker answers in this order.
 
-    __slots__ = ("_jobs", "began")
+    `began` is when the running call did; `alone_since`, when the worker turned to calls that nobody awaits.
+    """
+
+    __slots__ = ("_jobs", "alone_since", "began")
 
     def __init__(self) -> None:
         self._jobs: deque[Job] = deque()
         self.began = 0.0
+        self.alone_since: float | None = None
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -83,6 +85,16 @@ class Tray:
 
     def put(self, job: Job) -> None:
         self._jobs.append(job)
+
+    def begin(self, now: float) -> Job:
+        """The first is what the worker runs from now on."""
+        job = self._jobs[0]
+        self.began = now
+        if not job.future.done():
+            self.alone_since = None
+        elif self.alone_since is None:
+            self.alone_since = now
+        return job
 
     def finish(self) -> Job:
         """The running call is over."""

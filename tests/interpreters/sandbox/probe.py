@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 
 from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import Frame, LimitError, ReplyError, ScriptError, ScriptSyntaxError
+from interpreters.sandbox.messages import encode, failure_of
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PARENT = os.getppid()
@@ -158,6 +159,7 @@ ACTS: dict[str, Callable[[], str]] = {
     "HugeFrame": _raw(b"\xff\xff\xff\xff"),
     "NotAReply": _raw(b"\x00\x00\x00\x03abc"),
     "TwoReplies": _raw(b"\x00\x00\x00\x01\x90" * 2),
+    "MemoryThenJunk": _raw(bytes(encode(failure_of(LimitError("memory", "full")))) + b"\xff" * 4),
     "DeepFrame": _raw(b"\x00\x01\x00\x00" + b"\x91" * 65536),
     "ReadyAgain": _raw(b"\x00\x00\x00\x09\x93\xa5ready\x80\x80"),
     "ScriptError": _raise(

@@ -298,6 +298,29 @@ async def test_closing_tells_those_who_wait() -> None:
             await pool.call(probe(), "echo", [])
 
 
+async def test_closing_while_a_death_is_looked_into_tells_its_caller() -> None:
+    for _ in range(3):
+        pool = SandboxPool(1, engines=PROBE)
+        await pool.start()
+        call = asyncio.ensure_future(pool.call(probe(), "HangUp", []))
+        await asyncio.sleep(0)
+        while pool.stats().busy:
+            await asyncio.sleep(0)
+        await pool.close()
+        async with asyncio.timeout(20):
+            with pytest.raises(InterpError):
+                await call
+
+
+async def test_closing_ends_a_start_that_still_waits() -> None:
+    pool = SandboxPool(1, engines=PROBE)
+    starting = asyncio.ensure_future(pool.start())
+    await asyncio.sleep(0)
+    await pool.close()
+    with pytest.raises(BusyError, match="the sandbox is closing"):
+        await starting
+
+
 def test_the_pool_works_on_uvloop_too() -> None:
     async def through_a_kill() -> list[bytes]:
         async with SandboxPool(2, engines=PROBE, limits=PATIENT) as pool:

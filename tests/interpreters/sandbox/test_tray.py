@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import signal
+import time
 from collections.abc import Awaitable, Callable
 
 import pytest
+import uvloop
 
 from interpreters.core.engine import Limits, Outcome
-from interpreters.core.errors import InterpError, LimitError, QuarantinedError, ScriptError
+from interpreters.core.errors import BusyError, InterpError, LimitError, QuarantinedError, ScriptError
 from interpreters.sandbox.calls import Recycling, Task
 from interpreters.sandbox.pool import SandboxPool
-from interpreters.sandbox.standing import BRISK, Standings, digest_of
+from interpreters.sandbox.standing import BRISK, EARNED, Standings, digest_of
 from interpreters.sandbox.tray import DEPTH, SMALL, STALLED, Job, Tray
 from tests.interpreters.sandbox.surroundings import PROBE, nothing_left_behind, probe
 
@@ -184,6 +188,103 @@ async def test_a_script_that_turns_bad_with_calls_lying_ready_leaves_the_others_
         assert await answers(echoes(pool, "good", 20)) == [*range(20)]
 
 
+async def test_slow_failures_of_a_script_that_was_brisk_hold_nobody_up() -> None:
+    async with SandboxPool(2, engines=PROBE, limits=PATIENT) as pool, asyncio.timeout(60):
+        await make_brisk(pool, "bad", "good")
+        bad = [start(pool.call(probe("bad"), "NapThen", [b"0.05", b'"ScriptError"'])) for _ in range(40)]
+        await asyncio.sleep(0)
+        assert laid(pool) == 2 * (DEPTH - 1)
+        assert await answers(echoes(pool, "good", 1)) == [0]
+        assert not all(call.done() for call in bad)
+        assert {type(await error_of(call)) for call in bad} == {ScriptError}
+
+
+async def test_what_was_taken_back_costs_its_worker_little_more_time() -> None:
+    async with SandboxPool(2, engines=PROBE, limits=PATIENT) as pool:
+        await make_brisk(pool, "bad", "good")
+        bad = [start(pool.call(probe("bad"), "nap", [b"0.4"])) for _ in range(2 * DEPTH)]
+        await asyncio.sleep(0)
+        assert await answers(echoes(pool, "good", 1)) == [0]
+        assert sum(call.done() for call in bad) <= 4  # those in front of it; not those that the trays once held
+        await asyncio.gather(*bad)
+        assert pool.stats().kills == {"cancelled": 2}
+
+
+async def test_calls_whose_callers_left_do_not_hold_the_worker() -> None:
+    async with SandboxPool(1, engines=PROBE, limits=PATIENT) as pool, asyncio.timeout(20):
+        await make_brisk(pool, "a")
+        front = start(pool.call(probe("a"), "nap", [b"0.02"]))
+        behind = [start(pool.call(probe("a"), "nap", [b"15"])) for _ in range(DEPTH - 1)]
+        await asyncio.sleep(0)
+        assert laid(pool) == DEPTH - 1
+        for call in behind:
+            call.cancel()
+        await front
+        assert await answers(echoes(pool, "a", 3)) == [0, 1, 2]
+        assert pool.stats().kills == {"cancelled": 1}
+
+
+async def test_the_deadline_of_a_call_that_lay_ready_is_kept() -> None:
+    async with SandboxPool(1, engines=PROBE, limits=Limits(seconds=1)) as pool:
+        await make_brisk(pool, "bad", "good")
+        bad = [start(pool.call(probe("bad"), "nap", [b"0.8"])) for _ in range(4)]
+        deadline = asyncio.get_running_loop().time() + 1.5
+        good = start(pool.call(probe("good"), "nap", [b"0.75"], deadline=deadline))
+        await asyncio.sleep(0)
+        assert laid(pool) == 4
+        assert isinstance(await error_of(good), BusyError | LimitError)
+        await asyncio.gather(*bad)
+
+
+async def test_a_call_is_not_blamed_again_for_its_ghost() -> None:
+    async with SandboxPool(2, engines=PROBE, limits=PATIENT, standings=Standings(losses=2)) as pool:
+        await make_brisk(pool, "bad", "good")
+        fronts = [start(pool.call(probe("good"), "nap", [b"0.2"])) for _ in range(2)]
+        bad = start(pool.call(probe("bad"), "NotAReply", []))
+        await asyncio.sleep(0)
+        assert laid(pool) == 1
+        assert type(await error_of(bad)) is ScriptError
+        await asyncio.gather(*fronts)
+        await eventually(lambda: pool.stats().kills == {"protocol": 2})
+        assert pool.stats().quarantined == ()
+
+
+async def test_what_a_spoilt_worker_sends_besides_is_nobodys() -> None:
+    async with SandboxPool(1, engines=PROBE, limits=PATIENT, standings=Standings(losses=1)) as pool:
+        await make_brisk(pool, "bad", "good")
+        bad = start(pool.call(probe("bad"), "MemoryThenJunk", []))
+        behind = echoes(pool, "good", 3)
+        assert isinstance(await error_of(bad), LimitError)
+        assert await answers(behind) == [0, 1, 2]
+        assert (pool.stats().kills, pool.stats().quarantined) == ({"memory": 1}, ())
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def test_a_worker_killed_while_the_loop_was_busy_is_noticed_at_once(
+    loop: Callable[[], asyncio.AbstractEventLoop],
+) -> None:
+    async def through_a_kill() -> list[bytes]:
+        async with SandboxPool(1, engines=PROBE, limits=PATIENT, standings=Standings(losses=1)) as pool:
+            await make_brisk(pool, "a", "b", "c")
+            pid = int((await pool.call(probe("a"), "pid", [])).printed)
+            calls = [
+                start(pool.call(probe("a"), "echo", [b"1"])),
+                start(pool.call(probe("b"), "nap", [b"0.5"])),
+                *(start(pool.call(probe("c"), "echo", [b"3"])) for _ in range(3)),
+            ]
+            await asyncio.sleep(0)
+            assert laid(pool) == 4
+            time.sleep(0.1)  # the loop is busy with something else while answer and death arrive
+            os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
+            values = [(await call).values[0] for call in calls]
+            assert (pool.stats().kills, pool.stats().retries) == ({"lost": 1}, 1)
+            return values
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        assert runner.run(through_a_kill()) == [b"1", b"null", b"3", b"3", b"3"]
+
+
 async def test_a_caller_who_leaves_takes_no_answer_from_the_others() -> None:
     async with SandboxPool(1, engines=PROBE, limits=PATIENT) as pool:
         await make_brisk(pool, "a")
@@ -288,13 +389,34 @@ async def test_what_is_taken_back_leaves_ghosts_in_its_place() -> None:
     assert [one.future.done() for one in jobs] == [False] * 4
 
 
-def test_a_script_is_brisk_while_its_last_answer_came_at_once_and_it_does_no_harm() -> None:
-    standings, digest = Standings(window=100), digest_of(probe())
+def earn(standings: Standings, digest: str, answers: int = EARNED) -> None:
+    for _ in range(answers):
+        standings.prove(digest, BRISK)
+
+
+LOSES_THE_NAME: dict[str, Callable[[Standings, str], None]] = {
+    "a slow answer": lambda standings, digest: standings.prove(digest, 2 * BRISK),
+    "an error": lambda standings, digest: standings.prove(digest),
+    "a stall": lambda standings, digest: standings.dawdle(digest),
+}
+
+
+@pytest.mark.parametrize("why", LOSES_THE_NAME)
+def test_a_script_is_brisk_after_many_answers_at_once_and_until(why: str) -> None:
+    standings, digest = Standings(), digest_of(probe())
+    earn(standings, digest, EARNED - 1)
     assert not standings.brisk(digest, now=0)
-    standings.prove(digest, BRISK)
+    earn(standings, digest, 1)
     assert standings.brisk(digest, now=0)
+    LOSES_THE_NAME[why](standings, digest)
+    assert not standings.brisk(digest, now=0)
+    earn(standings, digest)
+    assert standings.brisk(digest, now=0)
+
+
+def test_a_suspect_is_not_brisk_however_fast_it_answers() -> None:
+    standings, digest = Standings(window=100), digest_of(probe())
     standings.strike(digest, now=0)
+    earn(standings, digest)
     assert not standings.brisk(digest, now=50)
     assert standings.brisk(digest, now=101)
-    standings.prove(digest, 2 * BRISK)
-    assert not standings.brisk(digest, now=101)
