@@ -22,11 +22,10 @@ from referencing.jsonschema import DRAFT202012
 from interpreters.core.errors import RequestError
 from interpreters.core.operations import BY_NAME
 from interpreters.core.wire import decode_request
-from tests.webhook.server import ENVELOPE, Client, Server, request
+from tests.webhook.server import ENVELOPE, Client, Server, eventually, request
 from tests.webhook.test_admit import flags as admit_flags
 from tests.webhook.test_admit import review
 from tests.webhook.test_estimate import SET, WORKLOAD, node
-from tests.webhook.test_lifecycle import eventually
 from tests.webhook.test_validate_policy import GROUPS
 from tests.webhook.test_validate_policy import review as policy_review
 from webhook.acceptance import problems_of

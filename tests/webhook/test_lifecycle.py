@@ -11,25 +11,15 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from certs.folder import make_folder, read_folder, renew_authority, renew_server, write_folder
-from tests.webhook.server import ENVELOPE, SCRIPTS, Client, Server, request
+from tests.webhook.server import ENVELOPE, SCRIPTS, Client, Server, eventually, request
 
 HEALTH = request("starlark", "InterpretHealth")
-
-
-def eventually(true: Callable[[], Any], seconds: float = 20.0) -> Any:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := true():
-            return found
-        time.sleep(0.02)
-    raise AssertionError("it never became true")
 
 
 @pytest.fixture
@@ -251,12 +241,17 @@ def test_several_processes_share_port_and_metrics_and_a_dead_one_is_replaced(own
     assert not any(Path(f"/proc/{pid}").exists() for pid in left)
 
 
-def test_server_processes_end_when_their_supervisor_is_killed(own: Path) -> None:
-    temporary = own / "tmp"
-    temporary.mkdir()
+def two_processes(own: Path) -> Server:
+    """Their supervisor takes a folder of `own` for the temporary one."""
+    (own / "tmp").mkdir(exist_ok=True)
     two = flags(own, "--processes", "2", "--workers", "1")
-    server = Server(own, *two, environment={"TMPDIR": str(temporary)})
+    server = Server(own, *two, environment={"TMPDIR": str(own / "tmp")})
     server.wait_for("listening", 2)
+    return server
+
+
+def test_server_processes_end_when_their_supervisor_is_killed(own: Path) -> None:
+    temporary, server = own / "tmp", two_processes(own)
     left = children(server.process.pid)
     assert len(list(temporary.iterdir())) == 1
     server.process.kill()
@@ -266,11 +261,7 @@ def test_server_processes_end_when_their_supervisor_is_killed(own: Path) -> None
 
 
 def test_what_killed_processes_leave_behind_the_next_supervisor_removes(own: Path) -> None:
-    temporary = own / "tmp"
-    temporary.mkdir()
-    two = flags(own, "--processes", "2", "--workers", "1")
-    killed = Server(own, *two, environment={"TMPDIR": str(temporary)})
-    killed.wait_for("listening", 2)
+    temporary, killed = own / "tmp", two_processes(own)
     left = children(killed.process.pid)
     os.kill(killed.process.pid, signal.SIGSTOP)  # or it would start others in their place
     for pid in [*left, killed.process.pid]:
@@ -279,11 +270,10 @@ def test_what_killed_processes_leave_behind_the_next_supervisor_removes(own: Pat
     eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))
     abandoned = set(temporary.iterdir())
     assert len(abandoned) == 1
-    with Server(own, *two, environment={"TMPDIR": str(temporary)}) as running:
-        running.wait_for("listening", 2)
+    with two_processes(own):
         kept = set(temporary.iterdir())
         assert (len(kept), kept & abandoned) == (1, set())
-        with Server(own, *two, environment={"TMPDIR": str(temporary)}):
+        with two_processes(own):
             assert len(set(temporary.iterdir())) == 2
             assert kept < set(temporary.iterdir()), "that of a running one is not touched"
     assert list(temporary.iterdir()) == []

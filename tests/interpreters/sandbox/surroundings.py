@@ -1,13 +1,19 @@
-"""What the sandbox's tests share: the probe engine's name, and a look at what a front leaves behind."""
+"""What the sandbox's tests share: the probe engine, calls to it, looks at trays and at what a front leaves."""
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from interpreters.core.engine import Script
+import pytest
+
+from interpreters.core.engine import Outcome, Script
+from interpreters.core.errors import InterpError
+from interpreters.sandbox.pool import SandboxPool
+from interpreters.sandbox.standing import digest_of
 
 PROBE = {"probe": "tests.interpreters.sandbox.probe:ProbeEngine"}
 
@@ -38,3 +44,45 @@ def nothing_left_behind() -> Iterator[None]:
     yield
     assert children() <= processes
     assert len(descriptors()) <= files
+
+
+def trays(pool: SandboxPool) -> list[int]:
+    """How many calls each worker has in hand."""
+    return sorted(len(seat.tray) for seat in pool._dispatch.crew.seats) if pool._dispatch else []
+
+
+def laid(pool: SandboxPool) -> int:
+    """How many calls lie ready in workers that have not begun them."""
+    return sum(max(0, in_hand - 1) for in_hand in trays(pool))
+
+
+async def eventually(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+async def make_brisk(pool: SandboxPool, *names: str) -> None:
+    """With every worker up, let these scripts answer once."""
+    await eventually(lambda: pool.stats().ready == pool.size)
+    for name in names:
+        while not pool.standings.brisk(digest_of(probe(name)), now=0):  # a busy machine may take more than one call
+            await pool.call(probe(name), "echo", [b"0"])
+
+
+def start(call: Awaitable[Outcome]) -> asyncio.Future[Outcome]:
+    return asyncio.ensure_future(call)
+
+
+def echoes(pool: SandboxPool, name: str, count: int) -> list[asyncio.Future[Outcome]]:
+    return [start(pool.call(probe(name), "echo", [b"%d" % number])) for number in range(count)]
+
+
+async def answers(calls: list[asyncio.Future[Outcome]]) -> list[int]:
+    return [int((await call).values[0]) for call in calls]
+
+
+async def error_of(call: asyncio.Future[Outcome]) -> InterpError:
+    with pytest.raises(InterpError) as caught:
+        await call
+    return caught.value

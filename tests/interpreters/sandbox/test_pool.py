@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 
 import pytest
 import uvloop
@@ -25,7 +25,7 @@ from interpreters.core.errors import (
 from interpreters.sandbox.calls import Recycling
 from interpreters.sandbox.pool import SandboxPool
 from interpreters.sandbox.standing import Standings
-from tests.interpreters.sandbox.surroundings import PROBE, nothing_left_behind, probe
+from tests.interpreters.sandbox.surroundings import PROBE, eventually, nothing_left_behind, probe
 
 PATIENT = Limits(seconds=20)  # a busy machine is no fault
 QUICK = Limits(seconds=0.3)
@@ -33,12 +33,6 @@ QUICK = Limits(seconds=0.3)
 
 async def pid_of(pool: SandboxPool, script: Script | None = None) -> int:
     return int((await pool.call(script or probe(), "pid", [])).printed)
-
-
-async def eventually(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 async def outcome_or_error(call: Awaitable[Outcome]) -> Outcome | InterpError:
