@@ -78,6 +78,11 @@ class ReloadableTls:
     def _load(self) -> tuple[ssl.SSLContext, x509.Certificate]:
         context = self._empty()
         chain, key = _read(self._certificate), _read(self._key)
+        for file, content, what in ((self._certificate, chain, b"CERTIFICATE"), (self._key, key, b"PRIVATE KEY")):
+            if what + b"-----" not in content:
+                raise InputError(
+                    f"{file}: expected PEM with a {what.decode()} in it; `interp certs make` makes both files"
+                )
         # Both files are read once and then loaded from memory: a rotation in between cannot mix two generations.
         with _memory_file(chain) as chain_path, _memory_file(key) as key_path:
             try:

@@ -279,8 +279,17 @@ def test_what_killed_processes_leave_behind_the_next_supervisor_removes(own: Pat
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.parametrize(("file", "what"), [("tls.crt", "CERTIFICATE"), ("tls.key", "PRIVATE KEY")])
+def test_a_file_that_is_no_pem_is_named(own: Path, file: str, what: str) -> None:
+    (own / file).write_text("nonsense")
+    with pytest.raises(AssertionError, match=f"{file}: expected PEM with a {what} in it"):
+        Server(own, *flags(own))
+
+
 def test_a_server_that_cannot_start_says_why_and_exits(own: Path) -> None:
-    (own / "tls.key").write_text("nonsense")
+    (own / "other").mkdir()
+    make_folder(own / "other", ["localhost"])
+    shutil.copy(own / "other/tls.key", own / "tls.key")
     for processes in ("1", "2"):
         with pytest.raises(AssertionError, match="cannot be used together"):
             Server(own, *flags(own, "--processes", processes))
