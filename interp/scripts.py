@@ -72,7 +72,7 @@ class Sources(Struct, frozen=True):
             return named
         bundled = None if self.no_bundled else "lua"
         found = named + scan(self.folders, self.customizations, bundled=bundled, default=True, kinds=kinds)
-        return [entry for entry in found if kinds is None or entry.kind is None or entry.kind in kinds]
+        return [entry for entry in found if kinds is None or not {None, *kinds}.isdisjoint(entry.kinds)]
 
 
 @contextmanager

@@ -60,15 +60,17 @@ class Catalog(Struct, frozen=True, eq=False):
                 continue
             seen = functions[entry.script.content]
             if isinstance(seen, ScriptError):
-                operations = entry.operations or (None,)
                 broken += [
-                    Broken(entry.script.name, seen, entry.source, entry.kind, one, entry.script) for one in operations
+                    Broken(entry.script.name, seen, entry.source, kind, operation, entry.script)
+                    for kind in entry.kinds
+                    for operation in entry.operations or (None,)
                 ]
                 continue
             offered = operations_of(seen)
             for operation in entry.operations or offered:
                 if operation in offered:
-                    offers[entry.kind, operation].append(Offer(entry.kind, operation, offered[operation], entry))
+                    for kind in entry.kinds:
+                        offers[kind, operation].append(Offer(kind, operation, offered[operation], entry))
                 else:
                     broken.append(_misnamed(entry, operation, seen))
         broken += _remove_conflicts(offers)

@@ -19,6 +19,7 @@ from interpreters.core.errors import DocumentError, InterpError, ScriptError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_FUNCTION, BY_RULE, Operation
 from interpreters.files import read_bytes
+from interpreters.headers import ALSO_SERVES, Header, customization_header, script_header
 
 LANGUAGE_OF_SUFFIX: Final = {".lua": "lua", ".star": "starlark"}
 LANGUAGES: Final = tuple(LANGUAGE_OF_SUFFIX.values())
@@ -51,13 +52,25 @@ class Source(Struct, frozen=True):
 
 
 class Candidate(Struct, frozen=True):
-    """A script that may answer for a kind: for every kind if `kind` is None."""
+    """A script that may answer for a kind: for every kind if `kind` is None.
+
+    `kind` is where it lives; the versions that it also serves are declared in its header.
+    """
 
     kind: GroupVersionKind | None
     script: Script
     source: Source
     operations: tuple[Operation, ...] | None = None  # None: whatever it defines
     folder: Path | None = None  # where its cases are
+    header: Header = Header()
+
+    @property
+    def kinds(self) -> tuple[GroupVersionKind | None, ...]:
+        """Every kind that it answers for: its own, then the further versions of it."""
+        if self.kind is None:
+            return (None,)
+        more = (GroupVersionKind.parse(version, self.kind.kind) for version in self.header.listed(ALSO_SERVES))
+        return tuple(dict.fromkeys((self.kind, *more)))
 
 
 class Broken(Struct, frozen=True):
@@ -69,6 +82,10 @@ class Broken(Struct, frozen=True):
     kind: GroupVersionKind | None = None  # None: not known
     operation: Operation | None = None  # None: it could have answered any
     script: Script | None = None  # None: it could not even be read
+
+    @property
+    def kinds(self) -> tuple[GroupVersionKind | None, ...]:
+        return (self.kind,)
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -102,9 +119,9 @@ def scan(
     found += _customizations(customizations)
     if bundled is not None:
         preferred = scan_bundled(bundled, kinds)
-        known = {entry.kind for entry in preferred}
+        known = {kind for entry in preferred for kind in entry.kinds}
         others = (entry for language in LANGUAGES if language != bundled for entry in scan_bundled(language, kinds))
-        found += [*preferred, *(entry for entry in others if entry.kind not in known)]
+        found += [*preferred, *(entry for entry in others if not known.intersection(entry.kinds))]
     if default:
         script = Script("default", "lua", (_PACKAGE / "lua" / "default.lua").read_text())
         found.append(Candidate(None, script, Source(Origin.DEFAULT, 0, "default")))
@@ -164,15 +181,30 @@ def _script(path: Path, kind: GroupVersionKind | None, source: Source, name: str
         return Broken(name, DocumentError(name, f"not UTF-8 at byte {error.start}"), source, kind)
     except InterpError as error:
         return Broken(name, error, source, kind)
-    return Candidate(kind, script, source, folder=path.parent)
+    header = script_header(script.text)
+    problem = _problem_of(header, kind)
+    if problem:
+        return Broken(name, DocumentError(name, problem), source, kind, script=script)
+    return Candidate(kind, script, source, folder=path.parent, header=header)
+
+
+def _problem_of(header: Header, kind: GroupVersionKind | None) -> str | None:
+    """Why the versions that a header declares cannot be served, if they cannot."""
+    for version in header.listed(ALSO_SERVES) if kind else ():
+        if kind and GroupVersionKind.parse(version, kind.kind).group != kind.group:
+            example = GroupVersionKind(kind.group, "v1beta1", kind.kind).api_version
+            return f"{ALSO_SERVES}: expected further versions of the group, such as {example}, got {version!r}"
+    return None
 
 
 def scan_bundled(language: str, kinds: Collection[GroupVersionKind] | None = None) -> list[Found]:
     """The bundled scripts of one language, of all kinds or of these, each with the snippets that it includes."""
     root = _PACKAGE / language / "scripts"
-    folders = ["*/*/*"] if kinds is None else [kind.folder for kind in kinds]
+    # A script may serve other versions than the one it lives under.
+    folders = {"*/*/*"} if kinds is None else {f"{kind.group or 'core'}/*/{kind.kind}" for kind in kinds}
     paths = sorted(path for folder in folders for path in root.glob(f"{folder}/interpreter.*"))
-    return [_bundled(path, root, language) for path in paths]
+    found = (_bundled(path, root, language) for path in paths)
+    return [entry for entry in found if kinds is None or not set(kinds).isdisjoint(entry.kinds)]
 
 
 def _bundled(path: Path, root: Path, language: str) -> Found:
@@ -188,7 +220,8 @@ def _bundled(path: Path, root: Path, language: str) -> Found:
         return found
     script = Script(found.script.name, language, assemble(found.script.text, snippet))
     original = _PACKAGE / "lua" / "scripts" / path.parent.relative_to(root)  # whose table a twin is tested by
-    return Candidate(kind, script, source, folder=original if original.is_dir() else path.parent)
+    folder = original if original.is_dir() else path.parent
+    return Candidate(kind, script, source, folder=folder, header=found.header)
 
 
 def _customizations(
@@ -240,6 +273,9 @@ def _rules(document: Document, name: str, file: str, source: Source) -> Iterator
     for field in ("apiVersion", "kind"):
         _text(target.get(field), f"{file}: spec.target.{field}")
     kind = GroupVersionKind.parse(target["apiVersion"], target["kind"])
+    header = customization_header(document)
+    if problem := _problem_of(header, kind):
+        raise DocumentError(f"{file}: metadata.annotations", problem)
     for rule, body in _mapping(spec.get("customizations"), f"{file}: spec.customizations").items():
         operation = BY_RULE.get(rule)
         if operation is None:
@@ -247,7 +283,7 @@ def _rules(document: Document, name: str, file: str, source: Source) -> Iterator
         where = f"{file}: spec.customizations.{rule}"
         text = _text(_mapping(body, where).get("luaScript"), f"{where}.luaScript")
         script = Script(f"{file}#{name}/{rule}" if name else f"{file}#{rule}", "lua", text)
-        yield Candidate(kind, script, source, (operation,), Path(file).parent)
+        yield Candidate(kind, script, source, (operation,), Path(file).parent, header)
 
 
 def _mapping(value: Any, where: str) -> dict[str, Any]:

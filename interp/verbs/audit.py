@@ -170,7 +170,7 @@ def _read_ledger(url: str, tally: Tally) -> None:
 
 
 def _kinds_with_templates(sources: Sources) -> frozenset[tuple[str, str]]:
-    kinds = {found.kind for found in sources.scan() if found.kind is not None}
+    kinds = {kind for found in sources.scan() for kind in found.kinds if kind is not None}
     return frozenset((kind.group, kind.kind) for kind in kinds if kind.group not in _ONE_TEMPLATE)
 
 

@@ -1,0 +1,82 @@
+"""What a script declares in its header, or a customization by annotations: one fact, read one way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.headers import Header, customization_header, script_header
+from interpreters.scan import Broken, Candidate, Origin, scan_place
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("-- Also serves: ray.io/v1alpha1\nfunction F() end\n", (("also-serves", "ray.io/v1alpha1"),)),
+        ("# Also serves: ray.io/v1alpha1\ndef F(): pass\n", (("also-serves", "ray.io/v1alpha1"),)),
+        ("\n-- ALSO SERVES:  a/v1 \r\n-- Also serves: a/v2\r\n", (("also-serves", "a/v1"), ("also-serves", "a/v2"))),
+        ("-- include: snippets/ray.lua\n", (("include", "snippets/ray.lua"),)),
+        ("-- Counted:\n-- - `head`: 1\n--   `tail`: 2\n", ()),
+        ("--Also serves: a/v1\n--- Also serves: a/v1\n", ()),
+        ("function F() end\n-- Also serves: a/v1\n", ()),
+        ("", ()),
+    ],
+    ids=[
+        "lua",
+        "starlark",
+        "case and spaces",
+        "any key",
+        "sections are prose",
+        "one space",
+        "only at the top",
+        "empty",
+    ],
+)
+def test_the_facts_of_a_script_stand_in_its_first_comment(text: str, facts: tuple[tuple[str, str], ...]) -> None:
+    assert script_header(text).facts == facts
+
+
+@pytest.mark.parametrize(
+    ("document", "facts"),
+    [
+        ({"metadata": {"annotations": {"interp.dev/also-serves": " a/v1 ", "other": "b"}}}, (("also-serves", "a/v1"),)),
+        ({"metadata": {"annotations": None}}, ()),
+        ({"metadata": None}, ()),
+        ({}, ()),
+    ],
+)
+def test_the_facts_of_a_customization_are_annotations(document: dict[str, object], facts: object) -> None:
+    assert customization_header(document).facts == facts
+
+
+def test_a_list_is_separated_by_commas_and_lines_and_names_each_once() -> None:
+    header = Header((("also-serves", "a/v1, a/v2,"), ("also-serves", "a/v2"), ("divides", "yes")))
+    assert header.listed("also-serves") == ("a/v1", "a/v2")
+    assert header.first("divides") == "yes"
+    assert header.first("unknown") is None
+
+
+def script(folder: Path, header: str) -> Path:
+    place = folder / "example.io" / "v1" / "Thing"
+    place.mkdir(parents=True)
+    (place / "interpreter.lua").write_text(f"{header}\nfunction InterpretHealth(obj) return true end\n")
+    return folder
+
+
+def test_a_script_serves_the_versions_that_it_declares(tmp_path: Path) -> None:
+    (found,) = scan_place(script(tmp_path, "-- Also serves: example.io/v1beta1, example.io/v1"), Origin.FOLDER)
+    assert isinstance(found, Candidate)
+    assert found.kinds == (
+        GroupVersionKind("example.io", "v1", "Thing"),
+        GroupVersionKind("example.io", "v1beta1", "Thing"),
+    )
+
+
+def test_a_version_of_another_group_is_refused_with_an_example(tmp_path: Path) -> None:
+    (found,) = scan_place(script(tmp_path, "-- Also serves: v1beta1"), Origin.FOLDER)
+    assert isinstance(found, Broken)
+    assert str(found.error).endswith(
+        "also-serves: expected further versions of the group, such as example.io/v1beta1, got 'v1beta1'"
+    )
