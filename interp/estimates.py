@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from estimator.estimation import estimate_replicas, estimate_sets
 from estimator.explain import explain
 from estimator.general import general_replicas, general_sets
 from estimator.merge import tightest
 from estimator.method import WHOLE_SETS, Method
-from estimator.model import NO_LIMIT, NO_OPINION, Code, Estimate
+from estimator.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Code, Estimate
 from estimator.plugins import default_plugins
 from estimator.snapshot.known import KnownCluster
 from interpreters.core.requirements import Component, ReplicaRequirements, Wire
@@ -25,6 +26,8 @@ class Question:
     quotas: bool = True
     use_models: bool = True
     lenient: bool = False
+    assumed: Sequence[AssumedWorkload] = ()
+    """Workloads that were promised their place before: they are placed first."""
 
 
 class Workload(Wire, frozen=True, omit_defaults=False):
@@ -93,23 +96,28 @@ def _sources(workload: Workload, cluster: KnownCluster, question: Question) -> I
     # A single template is asked for in replicas; several components can only be counted in sets, told in replicas.
     single = workload.components[0] if question.replicas and len(workload.components) == 1 else None
     requirements = requirements_of(single, workload.namespace) if single else None
-    plugins = default_plugins(question.method, quotas=question.quotas)
+    plugins, assumed = default_plugins(question.method, quotas=question.quotas), question.assumed
     if cluster.state is not None:
         if single:
-            yield Source("accurate", estimate_replicas(cluster.state, requirements, plugins=plugins))
+            yield Source("accurate", estimate_replicas(cluster.state, requirements, assumed=assumed, plugins=plugins))
         else:
             yield Source(
                 "accurate",
                 estimate_sets(
-                    cluster.state, workload.components, workload.namespace, method=question.method, plugins=plugins
+                    cluster.state,
+                    workload.components,
+                    workload.namespace,
+                    assumed=assumed,
+                    method=question.method,
+                    plugins=plugins,
                 ),
             )
     if cluster.summary is not None:
-        models, lenient = question.use_models, question.lenient
+        how: dict[str, Any] = {"assumed": assumed, "use_models": question.use_models, "lenient": question.lenient}
         if single:
-            estimate = general_replicas(cluster.summary, requirements, use_models=models, lenient=lenient)
+            estimate = general_replicas(cluster.summary, requirements, **how)
         else:
-            estimate = general_sets(cluster.summary, workload.components, use_models=models, lenient=lenient)
+            estimate = general_sets(cluster.summary, workload.components, **how)
         yield Source("general", estimate)
 
 

@@ -8,7 +8,7 @@ from enum import Flag, auto
 from pathlib import Path
 from typing import Final
 
-from estimator.placement.checks import is_policy
+from estimator.placement.matching import is_policy
 from interpreters.core.documents import load_documents
 from interpreters.core.errors import DocumentError
 from interpreters.files import read_bytes

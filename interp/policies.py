@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from estimator.placement.checks import PolicyFinding, check_policy, is_policy
+from estimator.placement.checks import check_policy
+from estimator.placement.findings import PolicyFinding
+from estimator.placement.matching import is_policy
 from estimator.placement.policy import Cluster, read_cluster
 from interp.inputs import read_objects
 from interpreters.core.findings import Finding
+from interpreters.core.karmada import Release
 from interpreters.files import read_bytes, read_documents
 from interpreters.lint import Remark
 
@@ -30,13 +33,13 @@ def read_clusters(paths: Sequence[str]) -> list[Cluster] | None:
     return [read_cluster(document) for document in read_objects(tuple(paths))] if paths else None
 
 
-def lint_policies(path: Path, clusters: Sequence[Cluster] | None) -> LintedPolicies:
+def lint_policies(path: Path, clusters: Sequence[Cluster] | None, release: Release) -> LintedPolicies:
     policies = [(i, document) for i, document in enumerate(read_documents(path)) if is_policy(document)]
     nodes = _nodes(path)
     remarks, notes = [], []
     for index, policy in policies:
         name = (policy.get("metadata") or {}).get("name", "")
-        for found in check_policy(policy, clusters):
+        for found in check_policy(policy, clusters, release=release):
             line, column = _place(nodes[index] if index < len(nodes) else None, found.field)
             if found.level == "information":
                 notes.append(f"{path}:{line}:{column}: {name}: {found.message}")

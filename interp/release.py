@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from interp.completions import one_of
 from interpreters.core.errors import InputError
 from interpreters.core.karmada import NEWEST, RELEASES, Release, parse_release
 
@@ -16,32 +17,21 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class ReleaseType(click.ParamType[Release]):
-    """`1.18`, `v1.19.2`: a release that is known."""
-
-    name = "|".join(map(str, RELEASES))
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Release:
-        if isinstance(value, Release):
-            return value
-        try:
-            return parse_release(str(value))
-        except InputError as error:
-            self.fail(str(error), param, ctx)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(str(one)) for one in RELEASES if str(one).startswith(incomplete)]
-
-
 def karmada_option(*, live: bool = False) -> Callable[[F], F]:
     """The option as the argument `karmada`: a `Release`, or None where a verb can ask a live Karmada (`live`)."""
-    read = " or the one of --kubeconfig" if live else ""
+    known = [str(release) for release in RELEASES]
+    read = ", or that of the live Karmada," if live else ""
     return click.option(
-        "--karmada", "karmada", type=ReleaseType(), default=None if live else str(NEWEST),
-        help=f"The release of Karmada to follow; the newest that is known, {NEWEST},{read} by default.",
+        "--karmada", "karmada", metavar="|".join(known), callback=_parsed, default=None if live else str(NEWEST),
+        shell_complete=one_of(known), help=f"The release to follow: by default the newest known, {NEWEST}{read}.",
     )  # fmt: skip
+
+
+def _parsed(context: click.Context, parameter: click.Parameter, value: str | None) -> Release | None:
+    try:
+        return None if value is None else parse_release(value)
+    except InputError as error:
+        raise click.BadParameter(str(error), context, parameter) from None
 
 
 async def release_of(server: ApiServer, asked: Release | None) -> Release:

@@ -97,9 +97,15 @@ class PlacementRule(Lean, frozen=True, gc=False):
     cluster_affinity: ClusterNames | None = None
 
 
+class EvictionTask(Lean, frozen=True, gc=False):
+    from_cluster: str = ""
+    purge_mode: str = ""
+
+
 class BindingSpec(Demand, frozen=True, gc=False):
     resource: ResourceReference = ResourceReference()
     placement: PlacementRule | None = None
+    graceful_eviction_tasks: list[EvictionTask] | None = None
 
     @property
     def plain(self) -> Demand:

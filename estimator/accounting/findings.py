@@ -43,6 +43,11 @@ RULES: Final = {
         Rule("key-not-computed", "warning", "enforce it in the member clusters: bindings do not tell"),
         Rule("duplicate-component", "warning", "make the script name each component differently"),
         Rule("too-many-clusters", "warning", "check the policy's spread constraints, or reschedule the workload"),
+        Rule(
+            "purge-mode",
+            "warning",
+            "let the eviction end before Karmada is upgraded: its API server will refuse to change the binding",
+        ),
         Rule("not-interpretable", "warning", "write a script for its kind (interp new), or leave it out"),
         Rule(
             "not-admitted",

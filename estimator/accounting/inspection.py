@@ -11,11 +11,14 @@ from estimator.accounting.demand import Binding, BindingSpec, Demand, Part, Plac
 from estimator.accounting.findings import Finding, finding
 from estimator.accounting.usage import usage
 from interpreters.core.errors import QuantityError
+from interpreters.core.karmada import NEWEST, Release
 
 
-def inspect(binding: Binding, workload: str, *, has_templates: bool, known: Demand | None) -> Iterator[Finding]:
+def inspect(
+    binding: Binding, workload: str, *, has_templates: bool, known: Demand | None, release: Release = NEWEST
+) -> Iterator[Finding]:
     """The findings of one binding. `has_templates`: its kind is known to have several pod templates; `known`: what a
-    script says about the workload itself."""
+    script says about the workload itself; `release`: the Karmada that has the binding, or will."""
     spec = binding.spec
     names: set[str] = set()
     for part in spec.components or spec.parts:
@@ -27,6 +30,10 @@ def inspect(binding: Binding, workload: str, *, has_templates: bool, known: Dema
         yield finding("negative", workload, problem)
     if not spec.components and spec.replicas and (len(known.parts) > 1 if known is not None else has_templates):
         yield finding("legacy-maximum", workload, _old_accounting(spec, known))
+    for task in spec.graceful_eviction_tasks or ():
+        if task.purge_mode and task.purge_mode not in release.purge_modes:
+            evidence = f"is evicted from {task.from_cluster} by purgeMode {task.purge_mode}, which Karmada {release}"
+            yield finding("purge-mode", workload, f"{evidence} does not know")
     if spec.placement is not None and spec.clusters:
         yield from _clusters(spec.placement, spec.clusters, workload)
 

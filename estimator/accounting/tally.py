@@ -17,6 +17,7 @@ from estimator.accounting.findings import Findings, finding
 from estimator.accounting.inspection import inspect, unreadable
 from estimator.accounting.usage import PODS
 from interpreters.core.errors import QuantityError
+from interpreters.core.karmada import NEWEST, Release
 from interpreters.core.quantity import NANO
 
 Entry = tuple[int, str, str]  # nano-units, workload, component ("" for all of it)
@@ -52,6 +53,9 @@ class Tally:
     unscheduled_sets: int = 0
     """What a binding without clusters counts as: nothing, or one set as in the ledger."""
 
+    release: Release = NEWEST
+    """The Karmada that has the bindings, or will."""
+
     bindings: int = 0
     ignored: dict[str, int] = field(default_factory=dict)
     namespaces: dict[str, NamespaceTally] = field(default_factory=dict)
@@ -78,7 +82,8 @@ class Tally:
             key = count_key(group, resource.kind)
             page.used[key] = page.used.get(key, 0) + NANO
         has_templates = (group, resource.kind) in self.multi_template_kinds
-        for found in inspect(binding, workload, has_templates=has_templates, known=self.known.get(workload)):
+        known = self.known.get(workload)
+        for found in inspect(binding, workload, has_templates=has_templates, known=known, release=self.release):
             self.findings.add(found)
 
     def _add_demand(self, page: NamespaceTally, workload: str, demand: Demand) -> None:

@@ -7,6 +7,8 @@
 | on   | GetComponents, several       | components, and the legacy fields if GetReplicas answers   | components        |
 | on   | GetComponents, none          | nothing: not a workload                                    | nothing           |
 | on   | only GetReplicas             | the legacy fields, and one component named `main`          | the legacy fields |
+
+Several components that go to exactly one cluster are recorded there too, by the proposal and by Karmada from 1.19 on.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from interpreters.core.errors import InputError
+from interpreters.core.karmada import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, ComponentRequirements, ReplicaRequirements
 
@@ -27,7 +30,7 @@ GATE: Final = "MultiplePodTemplatesScheduling"
 MAIN: Final = "main"
 _API: Final = "work.karmada.io/v1alpha2"
 _FROM_POLICY: Final = ("propagateDeps", "placement", "conflictResolution", "failover", "preserveResourcesOnDeletion",
-                       "suspension", "schedulePriority")  # fmt: skip
+                       "suspension")  # fmt: skip
 _CLUSTER_SCOPED: Final = frozenset(
     {
         ("", "Namespace"), ("", "Node"), ("", "PersistentVolume"),
@@ -101,6 +104,9 @@ def build_binding(
     targets: Sequence[ClusterTarget] = (),
     gate: bool = False,
     like: Like = "proposal",
+    release: Release = NEWEST,
+    priority: int | None = None,
+    affinity_groups: Mapping[str, str] | None = None,
     cluster_scoped: bool | None = None,
 ) -> dict[str, Any]:
     """The ResourceBinding (ClusterResourceBinding for an object outside namespaces) of a workload."""
@@ -114,11 +120,13 @@ def build_binding(
                 "uid": metadata.get("uid"), "resourceVersion": metadata.get("resourceVersion")}  # fmt: skip
     demand = demand_fields(interpreted, namespace=namespace, gate=gate, like=like)
     placement = ((policy or {}).get("spec") or {}).get("placement")
-    records = like == "proposal" and schedules_components(placement)
+    records = schedules_components(placement) and (like == "proposal" or release.records_components)
     spec = {
         **_given(resource=_given(**resource)),
         **demand,
         **_from_policy(policy),
+        **({} if priority is None else {"schedulePriority": {"priority": priority}}),
+        **_given(workloadAffinityGroups=dict(affinity_groups or {})),
         **_given(clusters=[_target(target, demand, records_components=records) for target in targets]),
     }
     name = {"name": binding_name(gvk.kind, metadata["name"]), **_given(namespace=namespace)}

@@ -7,23 +7,19 @@ cluster may well stand in several groups.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-import msgspec
-
-from estimator.placement.affinity import matches, selected
+from estimator.placement.affinity import matches
 from estimator.placement.decision import Decision, Demand
 from estimator.placement.filters import lists_apis
+from estimator.placement.findings import PolicyFinding
 from estimator.placement.policy import Cluster, Placement, read_placement
+from estimator.placement.release_checks import release_findings
 from estimator.placement.spread import TOPOLOGY
 from estimator.placement.validation import violations
 from interpreters.core.errors import InputError
+from interpreters.core.karmada import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.core.requirements import LabelSelector, Wire
-
-POLICY_GROUP: Final = "policy.karmada.io"
-POLICY_KINDS: Final = ("PropagationPolicy", "ClusterPropagationPolicy")
-Level = Literal["error", "warning", "information"]
 
 _PLACEMENT: Final = "spec.placement"
 _SELECTORS: Final = "spec.resourceSelectors"
@@ -42,56 +38,6 @@ _SEVERAL_COMPONENTS: Final[dict[str, frozenset[str]]] = {
 }
 
 
-class PolicyFinding(Wire, frozen=True, omit_defaults=False):
-    """A remark on a policy and the field it is about."""
-
-    level: Level
-    rule: str
-    field: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.field}: {self.message}"
-
-
-def is_policy(document: Mapping[str, Any]) -> bool:
-    api_version = str(document.get("apiVersion", ""))
-    return api_version.partition("/")[0] == POLICY_GROUP and document.get("kind") in POLICY_KINDS
-
-
-def selects(policy: Mapping[str, Any], workload: Mapping[str, Any]) -> bool:
-    """Whether the policy is about the workload: one of its resourceSelectors matches, and the namespace does."""
-    kind, metadata = GroupVersionKind.of(dict(workload)), workload.get("metadata") or {}
-    namespace = metadata.get("namespace") or "default"
-    home = (policy.get("metadata") or {}).get("namespace") or "default"
-    if policy.get("kind") == "PropagationPolicy" and namespace != home:
-        return False
-    for selector in (policy.get("spec") or {}).get("resourceSelectors") or ():
-        wanted = (selector.get("apiVersion"), selector.get("kind"))
-        if wanted != (kind.api_version, kind.kind) or selector.get("namespace", namespace) != namespace:
-            continue
-        if selector.get("name"):
-            if selector["name"] == metadata.get("name"):
-                return True
-        else:
-            try:
-                labels = msgspec.convert(selector.get("labelSelector") or {}, LabelSelector)
-            except msgspec.ValidationError:
-                continue  # one that the API server would refuse selects nothing
-            if selected(metadata.get("labels") or {}, labels):
-                return True
-    return False
-
-
-def unselected(policy: Mapping[str, Any], workload: Mapping[str, Any]) -> list[str]:
-    """The warning that a policy is not about a workload, if it is not."""
-    if selects(policy, workload):
-        return []
-    metadata = workload.get("metadata") or {}
-    name = f"{workload.get('kind')} {metadata.get('namespace') or 'default'}/{metadata.get('name') or ''}"
-    return [f"the policy's resourceSelectors do not select {name}"]
-
-
 def has_several_components(kind: GroupVersionKind) -> bool:
     """Whether objects of a well-known kind usually have several pod templates."""
     return kind.kind in _SEVERAL_COMPONENTS.get(kind.group, ())
@@ -102,6 +48,7 @@ def check_policy(
     clusters: Sequence[Cluster] | None = None,
     *,
     several: Callable[[GroupVersionKind], bool] = has_several_components,
+    release: Release = NEWEST,
 ) -> list[PolicyFinding]:
     """Everything worth saying about a policy; with clusters also about the groups they make."""
     spec = policy.get("spec")
@@ -115,6 +62,7 @@ def check_policy(
         return [PolicyFinding("error", "placement", where, problem)]
     broken = [PolicyFinding("error", "placement", one.field, one.detail) for one in violations(placement)]
     findings = [*broken, *_component_findings(placement, kinds, several), *_topology_findings(placement)]
+    findings += release_findings(spec, placement, release)
     return findings if clusters is None else [*findings, *_group_findings(placement, clusters)]
 
 

@@ -1,4 +1,5 @@
-"""Can a cluster that the affinity selects take the workload? Not when it is going, not ready, tainted or lacks the API.
+"""Can a cluster that the affinity selects take the workload? Not when it is going, not ready, tainted or lacks the API,
+nor when the workload is being evicted from it or other workloads are in the way.
 
 Karmada itself does not look at the Ready condition but taints a cluster that is not ready; a cluster whose object does
 not show that taint yet is judged as if it did. A cluster that runs the workload already keeps it in spite of taints and
@@ -7,17 +8,21 @@ missing APIs: evicting is not scheduling.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from estimator.model import Taint
 from estimator.nodes import tolerates
+from estimator.placement.company import ALONE, Company
 from estimator.placement.policy import Cluster, Placement
 from interpreters.core.kinds import GroupVersionKind
 
 _READY: Final = "Ready"
 _IMPLIED: Final = {"False": "cluster.karmada.io/not-ready", "Unknown": "cluster.karmada.io/unreachable"}
 _KEEPS_AWAY: Final = ("NoSchedule", "NoExecute")
+
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 Obstacle = tuple[str, str]
 """What filters a cluster, in a word, and the details."""
@@ -30,18 +35,27 @@ def obstacle(
     *,
     is_target: bool = False,
     unavailable: Collection[str] = (),
+    evicting: Mapping[str, str] = _NOTHING,
+    company: Company = ALONE,
 ) -> Obstacle | None:
     """Why the cluster cannot take the workload; None if it can. `is_target`: it has it already."""
     if cluster.metadata.deletion_timestamp:
         return "deleting", "the cluster is being deleted"
     if cluster.name in unavailable:
         return "unavailable", "failed, what ran there is evicted"
+    if cluster.name in evicting:
+        return "eviction", evicting[cluster.name]
     missing = _missing_topology(cluster, placement)
     if missing:
         return "topology", f"has no {missing}, which a spread constraint asks for"
     if is_target:
         return None
-    return _not_ready(cluster, placement) or _tainted(cluster, placement) or _without_api(cluster, kind)
+    return (
+        _not_ready(cluster, placement)
+        or _tainted(cluster, placement)
+        or _without_api(cluster, kind)
+        or company.obstacle(cluster.name)
+    )
 
 
 def lists_apis(cluster: Cluster) -> bool:

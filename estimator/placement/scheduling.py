@@ -8,13 +8,14 @@ failure is the one reported, and `spec.clusters` is emptied only if that failure
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from estimator.model import NO_LIMIT, NO_OPINION
 from estimator.placement.affinity import mismatch
 from estimator.placement.assignment import Sharing, assign
+from estimator.placement.company import ALONE, Company
 from estimator.placement.decision import (
     Availability,
     ClusterVerdict,
@@ -37,6 +38,9 @@ _WORDS: Final = {
     "fieldSelector": "not selected by fields", "exclude": "on the exclude list", "notReady": "not ready",
     "taint": "with a taint that is not tolerated", "api": "without the API", "deleting": "being deleted",
     "unavailable": "unavailable", "topology": "without the topology to spread by",
+    "eviction": "that the workload is being evicted from",
+    "together": "without the workloads that it belongs together with",
+    "apart": "with a workload that it must keep apart from",
 }  # fmt: skip
 
 
@@ -49,6 +53,7 @@ class Question:
     demand: Demand
     estimate: Estimating
     rounding: Rounding = "largest-remainder"
+    company: Company = ALONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,12 @@ class Past:
     unavailable: Collection[str] = ()
     """Clusters that failed: what they held is gone, and they take nothing."""
 
+    keeps_group: bool = False
+    """A reschedule starts at the observed group, as it did up to Karmada 1.18."""
+
+    evicting: Mapping[str, str] = field(default_factory=dict)
+    """Clusters that the workload is being evicted from, and why: they take nothing."""
+
     held: dict[str, int | None] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -72,7 +83,12 @@ class Past:
 
     def without(self, unavailable: Collection[str]) -> Past:
         """The same after these clusters failed."""
-        return Past(self.affinity_name, self.targets, self.reschedule, unavailable)
+        return replace(self, unavailable=unavailable)
+
+    @property
+    def starts_anew(self) -> bool:
+        """Whether the search begins at the first group whatever was observed."""
+        return self.reschedule and not self.keeps_group
 
 
 def decide(question: Question, past: Past | None = None) -> Decision:
@@ -80,7 +96,7 @@ def decide(question: Question, past: Past | None = None) -> Decision:
     past = past or Past()
     groups = question.placement.groups
     names = [group.affinity_name for group in groups]
-    known = past.affinity_name in names and not past.reschedule
+    known = past.affinity_name in names and not past.starts_anew
     start = names.index(past.affinity_name) if known else 0
     asked = _Asked(question, past)
     reports: list[GroupReport] = []
@@ -126,6 +142,7 @@ class _Asked:
             self._obstacles[name] = obstacle(
                 cluster, self.question.placement, self.question.demand.kind,
                 is_target=name in self.past.held, unavailable=self.past.unavailable,
+                evicting=self.past.evicting, company=self.question.company,
             )  # fmt: skip
         return self._obstacles[name]
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import grpc
 import msgspec
 
+from estimator.model import AssumedWorkload
 from estimator.pb import estimator_pb2, kubernetes_pb2, quantity_pb2, service_pb2_grpc
 from interpreters.core.errors import InputError
 from interpreters.core.requirements import Component, ComponentRequirements, NodeClaim, ReplicaRequirements
@@ -16,13 +17,20 @@ SECONDS: Final = 3.0  # what the scheduler gives an estimator
 
 
 def ask_replicas(
-    address: str, cluster: str, needs: ReplicaRequirements, *, about: str, seconds: float = SECONDS
+    address: str,
+    cluster: str,
+    needs: ReplicaRequirements,
+    *,
+    about: str,
+    assumed: Sequence[AssumedWorkload] = (),
+    seconds: float = SECONDS,
 ) -> int:
     """How many such pods the cluster takes; -1 is no opinion. Raises `InputError` when nobody answers."""
     fields = _requirements(needs)
     request = estimator_pb2.MaxAvailableReplicasRequest(
         cluster=cluster,
         replicaRequirements=estimator_pb2.ReplicaRequirements(namespace=needs.namespace, **fields),
+        assumedWorkloads=[_assumed(one) for one in assumed],
     )
     return int(_call(address, "MaxAvailableReplicas", request, about, seconds).maxReplicas)
 
@@ -34,12 +42,14 @@ def ask_sets(
     namespace: str,
     *,
     about: str,
+    assumed: Sequence[AssumedWorkload] = (),
     seconds: float = SECONDS,
 ) -> int:
     """How many sets of the components it takes; -1 is no opinion. Raises `InputError` when nobody answers."""
     request = estimator_pb2.MaxAvailableComponentSetsRequest(
-        cluster=cluster, components=[_component(one) for one in components], namespace=namespace
-    )
+        cluster=cluster, components=[_component(one) for one in components], namespace=namespace,
+        assumedWorkloads=[_assumed(one) for one in assumed],
+    )  # fmt: skip
     return int(_call(address, "MaxAvailableComponentSets", request, about, seconds).maxSets)
 
 
@@ -50,6 +60,11 @@ def _call(address: str, method: str, request: Any, about: str, seconds: float) -
             return getattr(stub, method)(request, timeout=seconds, metadata=(("object", about),))
         except grpc.RpcError as error:
             raise InputError(f"the estimator at {address} did not answer: {error.code().name}") from None
+
+
+def _assumed(workload: AssumedWorkload) -> estimator_pb2.AssumedWorkload:
+    parts = [_component(one) for one in workload.components]
+    return estimator_pb2.AssumedWorkload(namespace=workload.namespace, components=parts)
 
 
 def _component(component: Component) -> estimator_pb2.Component:

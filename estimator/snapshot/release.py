@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from estimator.snapshot.apiserver import ApiError, ApiServer
+from estimator.snapshot.listing import get_object
 from interpreters.core.karmada import BINDING_CRD, Release, release_of_crd
 
 _CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-_UNSAID: Final = (401, 403, 404)
+_NOT_ALLOWED: Final = (401, 403)
 
 
 async def live_release(server: ApiServer) -> Release | None:
     """The release, or None when the server has no such definition or does not let us read it."""
     try:
-        crd = msgspec.json.decode(await server.get(f"{_CRDS}/{BINDING_CRD}"), type=dict)
+        crd = await get_object(server, f"{_CRDS}/{BINDING_CRD}")
     except ApiError as error:
-        if error.status in _UNSAID:
+        if error.status in _NOT_ALLOWED:
             return None
         raise
-    return release_of_crd(crd)
+    return None if crd is None else release_of_crd(crd)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from interp.output import format_option, print_json
+from interp.release import karmada_option, release_of
 from interp.scripts import Sources, open_scripts, script_options
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from estimator.accounting.report import AuditReport
     from estimator.accounting.streams import Progress
     from estimator.accounting.tally import Tally
+    from interpreters.core.karmada import Release
 
 _SEVERITIES: Final = {"never": (), "over": ("error",), "drift": ("error", "drift"),
                       "warning": ("error", "drift", "warning")}  # fmt: skip
@@ -45,6 +47,7 @@ _ONE_TEMPLATE: Final = ("", "apps", "batch", "apps.kruise.io")
 )
 @click.option("--fail-on", type=click.Choice(list(_SEVERITIES)), default="over", show_default=True,
               help="The lightest finding that makes the exit code 1.")  # fmt: skip
+@karmada_option(live=True)
 @script_options
 @format_option("text", "json", "csv", "markdown", "html")
 def command(
@@ -59,6 +62,7 @@ def command(
     near: float,
     top: int,
     fail_on: str,
+    karmada: Release | None,
     output: str,
     **options: Any,
 ) -> int:
@@ -76,9 +80,11 @@ def command(
     from estimator.accounting.report import build_report
     from estimator.accounting.sources import load_allowances
     from estimator.accounting.tally import Tally
+    from interpreters.core.karmada import NEWEST
 
     sources = Sources(**options)
-    tally = Tally(multi_template_kinds=_kinds_with_templates(sources), most=top)
+    release = karmada or NEWEST
+    tally = Tally(multi_template_kinds=_kinds_with_templates(sources), most=top, release=release)
     what_if = None
     if workloads or extra:
         known, what_if = _ask_scripts(sources, tally, workloads, extra, clusters or 1)
@@ -87,7 +93,7 @@ def command(
     if bindings:
         allowances += _read_files(bindings, tally)
     elif kubeconfig:
-        allowances += _read_live(kubeconfig, context, tally)
+        allowances += _read_live(kubeconfig, context, tally, karmada)
     elif ledger:
         _read_ledger(ledger, tally)
     report = build_report(tally, allowances, what_if=what_if, near=near)
@@ -128,7 +134,7 @@ def _progress_bar(total: int | None) -> Iterator[Progress | None]:
         yield lambda step: shown.advance(task, step)
 
 
-def _read_live(kubeconfig: str, context: str, tally: Tally) -> list[Allowance]:
+def _read_live(kubeconfig: str, context: str, tally: Tally, karmada: Release | None) -> list[Allowance]:
     import asyncio
     from pathlib import Path
 
@@ -140,6 +146,7 @@ def _read_live(kubeconfig: str, context: str, tally: Tally) -> list[Allowance]:
     async def read() -> list[Allowance]:
         intake = Intake(tally)
         async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:
+            tally.release = await release_of(server, karmada)
             async for page in live_bindings(server):
                 intake.take(page, kubeconfig)
             return await live_allowances(server)

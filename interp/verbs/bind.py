@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from interp.gates import gates_option, read_gates
 from interp.inputs import read_objects, read_one_object
 from interp.output import format_option, print_json, print_yaml
+from interp.release import karmada_option
 from interp.scripts import Sources, open_scripts, script_options
+
+if TYPE_CHECKING:
+    from interpreters.core.documents import Document
+    from interpreters.core.karmada import Release
+    from interpreters.core.kinds import GroupVersionKind
 
 
 @click.command("bind", short_help="the ResourceBinding that Karmada would write")
@@ -17,12 +24,11 @@ from interp.scripts import Sources, open_scripts, script_options
 @click.option(
     "--clusters", default="", metavar="a,b | a=3,b=2", help="Where it was scheduled to, and how many replicas."
 )
-@click.option(
-    "--feature-gates", "gates", default="", metavar="GATE=true|false",
-    help="MultiplePodTemplatesScheduling is off unless said otherwise.",
-)  # fmt: skip
+@gates_option("MultiplePodTemplatesScheduling and WorkloadAffinity are off unless said otherwise.")
+@click.option("--priority-classes", multiple=True, metavar="F", help="PriorityClasses that the policy may name.")
 @click.option("--like", type=click.Choice(["proposal", "karmada"]), default="proposal", show_default=True,
               help="Fill the fields as the proposal says, or as Karmada itself does.")  # fmt: skip
+@karmada_option()
 @click.option("--cluster-scoped", is_flag=True, help="The workload lives outside namespaces: a ClusterResourceBinding.")
 @script_options
 @format_option("yaml", "json")
@@ -31,7 +37,9 @@ def command(
     policy: str | None,
     clusters: str,
     gates: str,
+    priority_classes: tuple[str, ...],
     like: Any,
+    karmada: Release,
     cluster_scoped: bool,
     output: str,
     **options: Any,
@@ -40,31 +48,38 @@ def command(
 
     \b
     interp bind flink.yaml --clusters member1 --feature-gates MultiplePodTemplatesScheduling=true
+    interp bind flink.yaml --policy policy.yaml --clusters member1 --like karmada --karmada 1.18
     interp bind web.yaml --clusters member1=3,member2=2
     """
-    from estimator.placement.bindings import build_binding, parse_targets
-    from estimator.placement.checks import is_policy, unselected
+    from estimator.placement.bindings import GATE, build_binding, parse_targets
+    from estimator.placement.matching import unselected
+    from estimator.placement.priority import NO_PRIORITY, priority_of, read_classes
+    from estimator.placement.release_checks import WORKLOAD_AFFINITY_GATE
     from interp.interpreted import interpreted
-    from interpreters.core.errors import DocumentError
     from interpreters.core.kinds import GroupVersionKind
 
     objects = read_objects(workloads)
-    matching = read_one_object(policy) if policy else None
-    if matching is not None and not is_policy(matching):
-        kind = GroupVersionKind.of(matching)
-        raise DocumentError(policy or "", f"expected a PropagationPolicy or ClusterPropagationPolicy, got {kind}")
-    targets, gate = parse_targets(clusters), read_gate(gates)
+    matching = _policy(policy) if policy else None
+    classes = read_classes(read_objects(priority_classes) if priority_classes else ())
+    priority = priority_of(matching, classes, karmada) if matching else NO_PRIORITY
+    if priority.problem:
+        _warn(priority.problem)
+    targets, on = parse_targets(clusters), read_gates(gates, GATE)
+    gate = GATE in on
     bindings = []
     with open_scripts(Sources(**options), {GroupVersionKind.of(obj) for obj in objects}) as (runner, catalog):
         for obj in objects:
-            said = interpreted(runner, catalog, obj, components=gate)
+            kind = GroupVersionKind.of(obj)
+            said = interpreted(runner, catalog, obj, components=gate and not _only_replicas(kind, like))
             if not said.as_components:
-                click.echo(f"note: no script says what pods {GroupVersionKind.of(obj)} stands for", err=True)
+                click.echo(f"note: no script says what pods {kind} stands for", err=True)
             for warning in unselected(matching, obj) if matching else ():
-                click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {warning}", err=True)
+                _warn(warning)
             bindings.append(
                 build_binding(
-                    obj, said, policy=matching, targets=targets, gate=gate, like=like,
+                    obj, said, policy=matching, targets=targets, gate=gate, like=like, release=karmada,
+                    priority=priority.value if priority.is_set else None,
+                    affinity_groups=_affinity_groups(matching, obj) if WORKLOAD_AFFINITY_GATE in on else None,
                     cluster_scoped=True if cluster_scoped else None,
                 )
             )  # fmt: skip
@@ -75,15 +90,32 @@ def command(
     return 0
 
 
-def read_gate(text: str) -> bool:
-    """Whether `MultiplePodTemplatesScheduling` is on in a text such as `A=true,B=false`; other gates are not ours."""
-    from estimator.placement.bindings import GATE
+def _policy(path: str) -> Document:
+    from estimator.placement.matching import is_policy
+    from interpreters.core.errors import DocumentError
+    from interpreters.core.kinds import GroupVersionKind
 
-    is_on = False
-    for word in filter(None, (word.strip() for word in text.split(","))):
-        name, equals, value = word.partition("=")
-        if not equals or value.lower() not in ("true", "false"):
-            raise click.UsageError(f'--feature-gates: expected {GATE}=true or {GATE}=false, got "{word}"')
-        if name == GATE:
-            is_on = value.lower() == "true"
-    return is_on
+    policy = read_one_object(path)
+    if not is_policy(policy):
+        kind = GroupVersionKind.of(policy)
+        raise DocumentError(path, f"expected a PropagationPolicy or ClusterPropagationPolicy, got {kind}")
+    return policy
+
+
+def _only_replicas(kind: GroupVersionKind, like: str) -> bool:
+    """Karmada answers for Kubernetes' own kinds by code of its own, which tells replicas and no components."""
+    from webhook.registration import is_native
+
+    return like == "karmada" and is_native(kind)
+
+
+def _affinity_groups(policy: Document | None, obj: Document) -> dict[str, str]:
+    from estimator.placement.company import affinity_groups
+    from estimator.placement.policy import read_placement
+
+    placement = read_placement(((policy or {}).get("spec") or {}).get("placement") or {})
+    return affinity_groups(placement.workload_affinity, (obj.get("metadata") or {}).get("labels") or {})
+
+
+def _warn(warning: str) -> None:
+    click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {warning}", err=True)

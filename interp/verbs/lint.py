@@ -11,8 +11,10 @@ import msgspec
 
 from interp import early
 from interp.output import counted, format_option, github_annotation
+from interp.release import karmada_option
 from interpreters import __version__
 from interpreters.core.findings import Finding
+from interpreters.core.karmada import Release
 from interpreters.lint import Remark, lint_script
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import LANGUAGES, Broken, Found, Origin, scan_bundled, scan_place
@@ -23,15 +25,18 @@ from interpreters.scan import LANGUAGES, Broken, Found, Origin, scan_bundled, sc
 @click.option("--bundled", is_flag=True, help="Lint the bundled scripts.")
 @click.option("--portable", is_flag=True, help="Also what works here but is refused by Karmada's own Lua.")
 @click.option("--clusters", multiple=True, metavar="F", help="Policies: the member clusters their groups are made of.")
+@karmada_option()
 @format_option("text", "json", "github", "sarif")
-def command(paths: tuple[Path, ...], bundled: bool, portable: bool, clusters: tuple[str, ...], output: str) -> int:
+def command(
+    paths: tuple[Path, ...], bundled: bool, portable: bool, clusters: tuple[str, ...], karmada: Release, output: str
+) -> int:
     """Look for mistakes in the scripts at or below each PATH (here by default): syntax, misnamed functions, unknown
     globals, missing cases, replies that look wrong. One line each: `file:line:column: rule: message`.
 
     ResourceInterpreterCustomizations are checked like scripts. PropagationPolicies and ClusterPropagationPolicies are
     checked too: rules of placement, groups that no cluster matches (with --clusters), kinds with several components
-    whose estimate Karmada would ignore. Both are found in any YAML or JSON file below a folder; other files there are
-    passed over.
+    whose estimate Karmada would ignore, values that a release of Karmada does not know. Both are found in any YAML or
+    JSON file below a folder; other files there are passed over.
     """
     from interp.policies import lint_policies, read_clusters
 
@@ -43,7 +48,7 @@ def command(paths: tuple[Path, ...], bundled: bool, portable: bool, clusters: tu
             raise click.UsageError(f"{path}: no script here, and no customization or policy.")
         found += [entry for entry in scripts if entry not in found]
         about_policies += [file for file in files if file not in about_policies]
-    policies = [lint_policies(path, read_clusters(clusters)) for path in about_policies]
+    policies = [lint_policies(path, read_clusters(clusters), karmada) for path in about_policies]
     remarks: list[Remark] = [remark for linted in policies for remark in linted.remarks]
     with SandboxRunner(first=early.worker()) as runner:
         for entry in found:

@@ -1,30 +1,33 @@
-"""`interp schedule`: where a workload would go, group by group, and why not elsewhere."""
+"""`interp schedule`: where workloads would go, group by group, and why not elsewhere."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from interp.inputs import read_objects, read_one_object
+from interp.gates import gates_option, read_gates
+from interp.inputs import read_objects
 from interp.output import format_option, print_json, print_yaml
+from interp.release import karmada_option
 from interp.scripts import Sources, open_scripts, script_options
 
 if TYPE_CHECKING:
-    from estimator.placement.bindings import Interpreted
+    from interp.schedule_runs import Job
     from interp.schedules import ScheduleReport
     from interpreters.core.documents import Document
+    from interpreters.core.karmada import Release
 
 
 @click.command("schedule", short_help="where a workload would go, and why not elsewhere")
-@click.argument("workload", metavar="WORKLOAD")
-@click.option("--policy", "policy_file", required=True, metavar="F",
-              help="The PropagationPolicy or ClusterPropagationPolicy.")  # fmt: skip
-@click.option("--clusters", "cluster_files", required=True, multiple=True, metavar="F",
+@click.argument("workloads", nargs=-1, required=True, metavar="WORKLOAD...")
+@click.option("--policy", "policy_files", multiple=True, metavar="F",
+              help="The PropagationPolicy or ClusterPropagationPolicy; of several each workload has one.")  # fmt: skip
+@click.option("--clusters", "cluster_files", multiple=True, metavar="F",
               help="The member clusters, as `kubectl get clusters -o json` prints them.")  # fmt: skip
 @click.option(
     "--nodes", type=click.Path(exists=True, path_type=Path), metavar="DIR",
@@ -32,103 +35,105 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--estimator", "estimators", multiple=True, metavar="CLUSTER=HOST:PORT",
               help="An estimator to ask about a cluster over gRPC, as karmada-scheduler would.")  # fmt: skip
-@click.option("--binding", "binding_file", metavar="F",
+@click.option("--binding", "bindings", multiple=True, metavar="F",
               help="The ResourceBinding as it is now: where the workload runs, and its observed affinity.")  # fmt: skip
 @click.option("--observed-affinity", metavar="NAME", help="The group it was scheduled with; the search starts there.")
-@click.option("--reschedule", is_flag=True, help="Start at the first group, and share out replicas afresh.")
+@click.option("--reschedule", is_flag=True, help="Decide as if a reschedule had been asked for: share out afresh.")
 @click.option("--unavailable", multiple=True, metavar="CLUSTER",
               help="Let the cluster fail and decide again: in its group first, then in the next ones.")  # fmt: skip
 @click.option("--rounding", type=click.Choice(["largest-remainder", "webster"]), default="largest-remainder",
-              show_default=True, help="How shares become whole replicas; webster as Karmada 1.18 does.")  # fmt: skip
+              show_default=True, help="How shares become whole replicas; webster as Karmada does.")  # fmt: skip
+@click.option("--priority-classes", multiple=True, metavar="F", help="PriorityClasses that policies name.")
+@gates_option("WorkloadAffinity is off unless said otherwise.")
+@karmada_option(live=True)
 @click.option("--cluster-scoped", is_flag=True, help="The workload lives outside namespaces: a ClusterResourceBinding.")
 @script_options
 @format_option("text", "json", "yaml")
-def command(
-    workload: str,
-    policy_file: str,
-    cluster_files: tuple[str, ...],
-    nodes: Path | None,
-    estimators: tuple[str, ...],
-    binding_file: str | None,
-    observed_affinity: str | None,
-    reschedule: bool,
-    unavailable: tuple[str, ...],
-    rounding: Any,
-    cluster_scoped: bool,
-    output: str,
-    **options: Any,
-) -> int:
+def command(workloads: tuple[str, ...], karmada: Release | None, output: str, **options: Any) -> int:
     """Try the groups of a policy in order, and say of each cluster why it was excluded, filtered or chosen.
 
-    Exit code 1 when no group takes the WORKLOAD. `-o yaml` prints the binding as it then stands.
+    Several WORKLOADs are scheduled by priority, each with what those before it left. Exit code 1 when one of them goes
+    nowhere. `-o yaml` prints the bindings as they then stand.
 
     \b
     interp schedule flink.yaml --policy policy.yaml --clusters clusters.json
     interp schedule web.yaml --policy policy.yaml --clusters clusters.json --unavailable member1
     """
-    from estimator.placement.checks import doubts, unselected
-    from estimator.placement.decision import Demand
-    from estimator.placement.scheduling import Question, decide, fail_over
-    from interp.schedules import (
-        ScheduleReport,
-        bind,
-        estimating,
-        read_members,
-        read_past,
-        read_policy,
-        unknown_group,
-    )
+    from interp.schedule_runs import Circumstances, run
+    from interp.schedules import read_members
+    from interpreters.core.karmada import NEWEST
 
-    obj = read_one_object(workload)
-    policy, placement = read_policy(read_objects((policy_file,)), policy_file)
-    members = read_members(read_objects(cluster_files), ", ".join(cluster_files), nodes)
+    release = karmada or NEWEST
+    files = options["cluster_files"]
+    if not options["policy_files"] or not files:
+        raise click.UsageError("a WORKLOAD needs its --policy and the --clusters to choose from")
+    sources = Sources(**{name: options[name] for name in ("scripts", "folders", "customizations", "no_bundled")})
+    jobs = _jobs(workloads, options, release, sources)
+    members = read_members(read_objects(files), ", ".join(files), options["nodes"])
     names = [member.cluster.name for member in members]
-    addresses = _addresses(estimators)
-    _check_names("--unavailable", unavailable, names)
+    addresses = read_addresses(options["estimators"])
+    _check_names("--unavailable", options["unavailable"], names)
     _check_names("--estimator", addresses, names)
-    said = _interpreted(obj, Sources(**options))
-    asked = _workload(obj, said)
-    demand = Demand.of(obj, said)
-    clusters = [member.cluster for member in members]
-    question = Question(placement, clusters, demand, estimating(asked, members, addresses), rounding)
-    past = read_past(read_one_object(binding_file) if binding_file else None, observed_affinity, reschedule)
-    before = None
-    if unavailable and not binding_file:
-        before = decide(question, past)
-        decision = fail_over(question, before, unavailable)
-    else:
-        decision = decide(question, past.without(unavailable))
-    binding = bind(obj, said, policy, decision, cluster_scoped=cluster_scoped)
-    warnings = [*unselected(policy, obj), *unknown_group(past, placement)]
-    warnings += doubts(placement, demand, clusters, decision)
-    metadata = policy.get("metadata") or {}
-    name = "/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)
-    report = ScheduleReport(
-        asked, f"{policy['kind']} {name}", placement.strategy, demand.unit, list(unavailable), before, decision,
-        binding["spec"].get("clusters") or [], warnings,
+    circumstances = Circumstances(
+        members, addresses, release, read_gates(options["gates"], "WorkloadAffinity"), options["rounding"],
+        options["observed_affinity"], options["reschedule"], options["unavailable"], options["cluster_scoped"],
     )  # fmt: skip
-    _print(report, binding, output)
-    return 0 if decision.scheduled else 1
+    done = list(run(jobs, circumstances))
+    _print(done, output)
+    return 0 if all(report.decision.scheduled for report, _ in done) else 1
 
 
-def _interpreted(obj: Document, sources: Sources) -> Interpreted:
+def _jobs(workloads: tuple[str, ...], options: dict[str, Any], release: Release, sources: Sources) -> list[Job]:
+    from estimator.placement.priority import priority_of, read_classes
     from interp.interpreted import interpreted
+    from interp.schedule_runs import Job
+    from interp.schedules import read_policies
     from interpreters.core.kinds import GroupVersionKind
 
-    with open_scripts(sources, {GroupVersionKind.of(obj)}) as (runner, catalog):
-        return interpreted(runner, catalog, obj)
+    objects = read_objects(workloads)
+    policies = read_policies(read_objects(options["policy_files"]), ", ".join(options["policy_files"]))
+    bindings = read_objects(options["bindings"]) if options["bindings"] else []
+    classes = read_classes(read_objects(options["priority_classes"]) if options["priority_classes"] else ())
+    jobs = []
+    with open_scripts(sources, {GroupVersionKind.of(obj) for obj in objects}) as (runner, catalog):
+        for obj in objects:
+            policy = _policy_for(obj, policies)
+            said = interpreted(runner, catalog, obj)
+            binding = _binding_for(obj, bindings, is_only=len(objects) == 1)
+            jobs.append(Job(obj, said, policy, priority_of(policy, classes, release), binding))
+    return jobs
 
 
-def _workload(obj: Document, said: Interpreted) -> Any:
-    from interp.estimates import Workload
-    from interpreters.core.kinds import GroupVersionKind
+def _policy_for(obj: Document, policies: Sequence[Document]) -> Document:
+    from estimator.placement.matching import best_policy
+    from interpreters.core.errors import InputError
 
-    kind, metadata = GroupVersionKind.of(obj), obj.get("metadata") or {}
-    namespace, name = metadata.get("namespace") or "default", metadata.get("name") or ""
-    return Workload(kind.api_version, kind.kind, namespace, name, list(said.as_components))
+    if len(policies) == 1:
+        return policies[0]
+    found = best_policy(policies, obj)
+    if found is None:
+        name = (obj.get("metadata") or {}).get("name")
+        raise InputError(f"{obj.get('kind')} {name}: none of the {len(policies)} policies selects it")
+    return dict(found)
 
 
-def _addresses(estimators: tuple[str, ...]) -> dict[str, str]:
+def _binding_for(obj: Document, bindings: Sequence[Document], *, is_only: bool) -> Document | None:
+    from estimator.placement.bindings import binding_name
+    from interpreters.core.errors import InputError
+
+    if is_only:
+        if len(bindings) > 1:
+            raise InputError(f"--binding: expected one binding of the one workload, got {len(bindings)}")
+        return bindings[0] if bindings else None
+    metadata = obj.get("metadata") or {}
+    wanted = (metadata.get("namespace") or "default", binding_name(str(obj.get("kind")), str(metadata.get("name"))))
+    named = {((one.get("metadata") or {}).get("namespace") or "default", (one.get("metadata") or {}).get("name")): one
+             for one in bindings}  # fmt: skip
+    return named.get(wanted)
+
+
+def read_addresses(estimators: tuple[str, ...]) -> dict[str, str]:
+    """`CLUSTER=HOST:PORT` of each estimator."""
     pairs = [text.partition("=") for text in estimators]
     for name, _, address in pairs:
         if not name or ":" not in address:
@@ -143,20 +148,22 @@ def _check_names(option: str, names: Iterable[str], known: list[str]) -> None:
             raise click.UsageError(f"{option} {name}: there is no such cluster; there are {some}")
 
 
-def _print(report: ScheduleReport, binding: dict[str, Any], output: str) -> None:
+def _print(done: Sequence[tuple[ScheduleReport, dict[str, Any]]], output: str) -> None:
+    reports = [report for report, _ in done]
     if output == "json":
-        print_json(report)
+        print_json(reports[0] if len(reports) == 1 else {"schedules": reports})
         return
     if output == "yaml":
-        print_yaml(binding)
+        print_yaml(*(binding for _, binding in done))
     else:
         from rich.console import Console
 
-        from interp.schedules import print_report
+        from interp.schedule_tables import print_reports
 
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-        print_report(report, Console(highlight=False, width=width))
-    for warning in report.warnings:
+        print_reports(reports, Console(highlight=False, width=width))
+    for warning in dict.fromkeys(warning for report in reports for warning in report.warnings):
         click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {warning}", err=True)
-    if output == "yaml" and report.decision.failure is not None:
-        click.echo(f"{click.style('error:', fg='red', bold=True)} {report.decision.failure.message}", err=True)
+    for report in reports if output == "yaml" else ():
+        if report.decision.failure is not None:
+            click.echo(f"{click.style('error:', fg='red', bold=True)} {report.decision.failure.message}", err=True)

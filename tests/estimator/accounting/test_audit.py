@@ -19,6 +19,7 @@ from estimator.accounting.rendering import RENDERERS
 from estimator.accounting.report import AuditReport, build_report
 from estimator.accounting.tally import Tally
 from interpreters.core.errors import DocumentError, InputError
+from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19
 from tests.estimator.accounting.samples import binding, component, federated, limit
 
 CPU_1 = {"resourceRequest": {"cpu": "1", "memory": "1Gi"}}
@@ -51,6 +52,10 @@ def reported(overall: dict[str, str], used: dict[str, str]) -> Allowance:
 LEGACY = binding(replicas=5, replicaRequirements=CPU_1, clusters=({"name": "m1", "replicas": 5},))
 SPREAD = {"placement": {"spreadConstraints": [{"spreadByField": "cluster", "maxGroups": 1}]}}
 NAMED = {"placement": {"clusterAffinity": {"clusterNames": ["m1"]}}}
+RECORDED = binding(
+    components=parts(1, 2),
+    clusters=({"name": "m1", "components": [{"name": "c0", "replicas": 1}, {"name": "c1", "replicas": 2}]},),
+)
 BINDING_CASES = [
     ("nothing wrong", binding(components=parts(1, 2), clusters=("m1",)), []),
     ("not scheduled", binding(components=parts(1)), []),
@@ -66,6 +71,11 @@ BINDING_CASES = [
      [("too-many-clusters", "2 clusters, the policy says at most 1")]),
     ("a strange cluster", binding(components=parts(1), clusters=("m1", "m2"), **NAMED),
      [("too-many-clusters", "runs in m2, which the policy does not name")]),
+    ("components of clusters, as 1.19 records them", {**RECORDED, "spec": {**RECORDED["spec"], "requiredBy": [
+        {"name": "other", "clusters": RECORDED["spec"]["clusters"]}]}}, []),
+    ("an eviction as 1.18 knows it", binding(components=parts(1), clusters=("m1",), gracefulEvictionTasks=[
+        {"fromCluster": "m2", "purgeMode": "Graciously"}, {"fromCluster": "m3", "purgeMode": "Never"}]),
+     [("purge-mode", "is evicted from m2 by purgeMode Graciously, which Karmada 1.19 does not know")]),
     ("old accounting", LEGACY, [("legacy-maximum", "5 replicas of one pod template instead of components")]),
     ("no quantity", binding(components=parts(1, cpu="one"), clusters=("m1",)),
      [("unreadable", 'component c0 requests cpu: "one" is not a quantity: '
@@ -76,6 +86,19 @@ BINDING_CASES = [
 @pytest.mark.parametrize(("name", "obj", "expected"), BINDING_CASES, ids=[case[0] for case in BINDING_CASES])
 def test_a_binding_shows_what_is_wrong_with_it(name: str, obj: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     assert found(audit(obj)) == expected
+
+
+def test_a_purge_mode_is_judged_by_the_release() -> None:
+    task = {"fromCluster": "m2", "purgeMode": "Immediately"}
+    obj = binding(components=parts(1), clusters=("m1",), gracefulEvictionTasks=[task])
+    assert found(audit(obj, release=KARMADA_1_18)) == []
+    assert [code for code, _ in found(audit(obj, release=KARMADA_1_19))] == ["purge-mode"]
+
+
+def test_scheduled_components_do_not_change_what_a_binding_costs() -> None:
+    """Karmada multiplies spec.components by the number of clusters on every release."""
+    plain = binding(components=parts(1, 2), clusters=("m1",))
+    assert audit(RECORDED).namespaces == audit(plain).namespaces
 
 
 FOUR_CPUS = binding(components=parts(1, 3), clusters=("m1",))

@@ -15,6 +15,7 @@ from estimator.placement.bindings import (
     parse_targets,
 )
 from interpreters.core.errors import InputError
+from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19, Release
 from interpreters.core.requirements import Component, ReplicaRequirements
 from tests.estimator.accounting.samples import component
 
@@ -89,6 +90,7 @@ def test_an_object_outside_namespaces_gets_a_cluster_resource_binding(
     assert ("namespace" in binding["metadata"]) == (kind == "ResourceBinding")
 
 
+TWO_CLUSTERS = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 2}]}
 SINGLE_CLUSTER = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
 
 
@@ -115,10 +117,35 @@ def test_clusters_record_replicas_and_components_only_where_they_are_scheduled_t
     assert binding["spec"]["clusters"] == clusters
 
 
-def test_karmada_itself_records_no_components_of_clusters() -> None:
-    policy, targets = a_policy(SINGLE_CLUSTER), parse_targets("a")
-    binding = build_binding(JOB, Interpreted(TWO), policy=policy, targets=targets, gate=True, like="karmada")
-    assert binding["spec"]["clusters"] == [{"name": "a"}]
+RECORDED = [{"name": "jobmanager", "replicas": 1}, {"name": "taskmanager", "replicas": 4}]
+
+
+@pytest.mark.parametrize(
+    ("release", "gate", "components", "spread", "target"),
+    [
+        (KARMADA_1_18, True, TWO, SINGLE_CLUSTER, {"name": "a"}),
+        (KARMADA_1_19, True, TWO, SINGLE_CLUSTER, {"name": "a", "components": RECORDED}),
+        (KARMADA_1_19, True, ONE, SINGLE_CLUSTER, {"name": "a"}),
+        (KARMADA_1_19, True, TWO, TWO_CLUSTERS, {"name": "a"}),
+        (KARMADA_1_19, False, TWO, SINGLE_CLUSTER, {"name": "a", "replicas": 5}),
+    ],
+    ids=["1.18", "1.19", "one component", "spread over two", "gate off"],
+)
+def test_karmada_itself_records_components_of_clusters_from_1_19_on(
+    release: Release, gate: bool, components: Any, spread: Any, target: dict[str, Any]
+) -> None:
+    said, policy = Interpreted(components, None if gate else 5), a_policy(spread)
+    binding = build_binding(
+        JOB, said, policy=policy, targets=parse_targets("a"), gate=gate, like="karmada", release=release
+    )
+    assert binding["spec"]["clusters"] == [target]
+
+
+def test_a_priority_stands_in_the_binding_by_its_value_alone() -> None:
+    policy = a_policy(SINGLE_CLUSTER)
+    policy["spec"]["schedulePriority"] = {"priorityClassSource": "KubePriorityClass", "priorityClassName": "high"}
+    assert "schedulePriority" not in build_binding(JOB, Interpreted(), policy=policy)["spec"]
+    assert build_binding(JOB, Interpreted(), policy=policy, priority=0)["spec"]["schedulePriority"] == {"priority": 0}
 
 
 def test_what_a_policy_says_stands_in_the_binding() -> None:

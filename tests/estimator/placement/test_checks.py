@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator.placement.checks import check_policy, doubts, selects
+from estimator.placement.checks import check_policy, doubts
 from estimator.placement.decision import Decision
+from estimator.placement.matching import selects
 from estimator.placement.scheduling import decide
 from tests.estimator.placement.fleet import AGGREGATED, ONE_CLUSTER, cluster, groups, question, weighted
 
