@@ -7,7 +7,7 @@ Ours is `cases.yaml`, Karmada's are `testdata/*-test.yaml` and up to 1.16 `custo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
@@ -19,11 +19,13 @@ from interpreters.catalog import Catalog
 from interpreters.comparison import Difference, compare
 from interpreters.core.documents import load_values
 from interpreters.core.errors import DocumentError, InterpError, ScriptError
+from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Answer, Operation, find_operation
 from interpreters.core.wire import Reply, Request
 from interpreters.files import read_bytes
 from interpreters.interpretation import Interpretation, Runner, interpret, request_for
 from interpreters.older_tests import OLDER_TESTS_FILE, newer_tests
+from interpreters.retention import retains, second_retain
 
 _OUR_FILE: Final = "cases.yaml"
 _KARMADA_SUFFIX: Final = "-test.yaml"
@@ -215,11 +217,33 @@ def run_case(runner: Runner, catalog: Catalog, case: Case) -> Result:
     if case.is_karmada:  # Karmada compares what the output names and nothing else
         got = {name: value for name, value in got.items() if name in (case.want or {})}
     differences = compare(case.want, got, partial=case.partial) if case.want is not None else []
+    differences += _when_retained_again(runner, catalog, case, answer)
     verdict = Verdict.FAILED if differences else Verdict.NOT_COMPARED if case.expects_nothing else Verdict.PASSED
     if case.expects_nothing and not case.is_karmada:
         verdict = Verdict.FAILED
         differences = [Difference("want", "an expectation", "neither want nor wantError in the case")]
     return Result(case, verdict, tuple(differences), interpretation=answer, printed=answer.printed)
+
+
+def served_as(case: Case, kind: GroupVersionKind) -> Case:
+    """The same case asked about another version of its kind; one of another group or kind stays as it is."""
+    own = GroupVersionKind.of(case.object)
+    if own == kind or (own.group, own.kind) != (kind.group, kind.kind):
+        return case
+    version = {"apiVersion": kind.api_version}
+    want = case.want
+    if want is not None and isinstance(want.get("object"), dict) and "apiVersion" in want["object"]:
+        want = want | {"object": want["object"] | version}
+    return replace(
+        case, object=case.object | version, observed=case.observed and case.observed | version, want=want,
+    )  # fmt: skip
+
+
+def _when_retained_again(runner: Runner, catalog: Catalog, case: Case, first: Interpretation) -> list[Difference]:
+    """What a second Retain would change: every Retain case is one of idempotence, too."""
+    if not retains(case.operation) or case.observed is None:
+        return []
+    return list(second_retain(runner, catalog, first, case.object, case.observed))
 
 
 def case_request(case: Case) -> Request:

@@ -21,6 +21,7 @@ from interpreters.core.quantity import NANO, Quantity
 from interpreters.core.requirements import ComponentRequirements
 from interpreters.core.wire import Reply
 from interpreters.interpretation import Runner, interpret
+from interpreters.retention import retains, second_retain
 from interpreters.scan import Candidate, Origin, operations_of
 from interpreters.suites import Suite, load_suite, lost_in
 
@@ -198,6 +199,18 @@ def _scaled_to_zero(linted: Linted) -> Iterator[Remark]:
             yield linted.remark("scaled-to-zero", message, linted.line_of(revise.function))
 
 
+def _retained_twice(linted: Linted) -> Iterator[Remark]:
+    """Karmada calls Retain again and again; one whose second answer differs makes it write to the member each time."""
+    for result in linted.results:
+        case, first = result.case, result.interpretation
+        if first is None or case.observed is None or not retains(case.operation):
+            continue
+        changes = list(second_retain(linted.runner, linted.suite.catalog, first, case.object, case.observed))
+        if changes:
+            line = linted.line_of(first.offers[0].function)
+            yield linted.remark("retain-not-idempotent", f"case {case.name!r}: {changes[0]}", line)
+
+
 RULES: Final[tuple[Callable[[Linted], Iterator[Remark]], ...]] = (
     _text,
     _misnamed,
@@ -206,4 +219,5 @@ RULES: Final[tuple[Callable[[Linted], Iterator[Remark]], ...]] = (
     _replies,
     _lost,
     _scaled_to_zero,
+    _retained_twice,
 )

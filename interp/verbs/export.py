@@ -47,7 +47,7 @@ def command(names: tuple[str, ...], testdata: Path | None, **options: Any) -> in
             click.echo(_yaml(documents.values()), nl=False)
         else:
             for kind, document in documents.items():
-                _write(testdata / kind.folder, document, _offers(catalog, kind))
+                _write(testdata, kind, document, _offers(catalog, kind))
             click.echo(f"{len(documents)} kind{'' if len(documents) == 1 else 's'} written below {testdata}", err=True)
     return 0
 
@@ -96,13 +96,14 @@ def _offers(catalog: Catalog, kind: GroupVersionKind) -> list[Offer]:
     ]
 
 
-def _write(folder: Path, document: dict[str, Any], offers: Iterable[Offer]) -> None:
-    from interpreters.cases import case_files, read_cases
+def _write(root: Path, kind: GroupVersionKind, document: dict[str, Any], offers: Iterable[Offer]) -> None:
+    from interpreters.cases import case_files, read_cases, served_as
     from interpreters.export import karmada_tests
 
     operations = {offer.operation for offer in offers}
     tables = dict.fromkeys(offer.candidate.folder for offer in offers if offer.candidate.folder)
-    cases = [case for table in tables for file in case_files(table) for case in read_cases(file)]
+    cases = [served_as(case, kind) for table in tables for file in case_files(table) for case in read_cases(file)]
+    folder = root / kind.folder
     (folder / "testdata").mkdir(parents=True, exist_ok=True)
     (folder / "customizations.yaml").write_text(_yaml([document]))
     tests = karmada_tests(case for case in cases if case.operation in operations)

@@ -15,6 +15,7 @@ from typing import Final
 from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_FUNCTION, OPERATIONS, Operation
+from interpreters.headers import ALSO_SERVES, script_header
 
 SCRIPTS: Final = Path(__file__).parent / "scripts"
 TABLE: Final = Path(__file__).parents[2] / "docs" / "kinds.md"
@@ -48,6 +49,12 @@ class KindDoc:
     summary: str
     sections: dict[str, tuple[str, ...]]
     operations: frozenset[Operation]
+    also_serves: tuple[str, ...] = ()
+
+    @property
+    def versions(self) -> str:
+        """Every apiVersion that it answers for, its own first."""
+        return ", ".join(f"`{version}`" for version in (self.kind.api_version, *self.also_serves))
 
 
 def read_kind(kind: GroupVersionKind, text: str) -> KindDoc:
@@ -67,8 +74,9 @@ def read_kind(kind: GroupVersionKind, text: str) -> KindDoc:
             raise InputError(f'{kind.folder}/interpreter.lua: the header has no points under "{name}:"')
     functions = {BY_FUNCTION[name] for name in _FUNCTION.findall(text) if name in BY_FUNCTION}
     return KindDoc(
-        kind, header[0].strip(), {name: tuple(points) for name, points in sections.items()}, frozenset(functions)
-    )
+        kind, header[0].strip(), {name: tuple(points) for name, points in sections.items()}, frozenset(functions),
+        script_header(text).listed(ALSO_SERVES),
+    )  # fmt: skip
 
 
 def _header_length(text: str) -> int:
@@ -93,6 +101,7 @@ def readme(doc: KindDoc) -> str:
             "",
             doc.summary,
             "",
+            *([f"Serves {doc.versions}.", ""] if doc.also_serves else []),
             f"Answers {offered}. Worked examples: [cases.yaml](cases.yaml).",
             *_sections(doc, "##"),
             "",
@@ -115,7 +124,7 @@ def table(docs: list[KindDoc]) -> str:
     for doc in docs:
         marks = " | ".join("✓" if operation in doc.operations else "" for operation in asked)
         anchor = f"{doc.kind.kind}-{doc.kind.api_version}".lower().replace(".", "").replace("/", "")
-        lines.append(f"| [{doc.kind.kind}](#{anchor}) `{doc.kind.api_version}` | {marks} | {doc.summary} |")
+        lines.append(f"| [{doc.kind.kind}](#{anchor}) {doc.versions} | {marks} | {doc.summary} |")
     for doc in docs:
         lines += ["", f"## {doc.kind.kind} ({doc.kind.api_version})", "", doc.summary, *_sections(doc, "###")]
     return "\n".join(lines) + "\n"

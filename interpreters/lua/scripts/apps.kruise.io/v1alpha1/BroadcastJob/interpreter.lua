@@ -1,4 +1,5 @@
 -- One pod on every node that fits: a number that only the member cluster knows.
+-- Also serves: apps.kruise.io/v1beta1
 --
 -- Counted:
 -- - `main`: a lower bound. parallelism is how many pods run at once at most; without it, or with a percentage of the

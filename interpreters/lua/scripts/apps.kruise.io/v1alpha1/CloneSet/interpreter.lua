@@ -1,4 +1,5 @@
 -- The pods of an OpenKruise CloneSet.
+-- Also serves: apps.kruise.io/v1beta1
 --
 -- Counted:
 -- - `main`: spec.replicas, 1 by default.

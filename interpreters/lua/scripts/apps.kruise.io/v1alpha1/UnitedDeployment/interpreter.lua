@@ -1,4 +1,5 @@
 -- The subsets of an OpenKruise UnitedDeployment.
+-- Also serves: apps.kruise.io/v1beta1
 --
 -- Counted:
 -- - One component per subset, by its name. Subsets with replicas (a number or a rounded percentage) come first, the

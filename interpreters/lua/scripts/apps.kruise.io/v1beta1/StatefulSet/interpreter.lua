@@ -1,4 +1,5 @@
 -- The pods of an OpenKruise Advanced StatefulSet.
+-- Also serves: apps.kruise.io/v1alpha1
 --
 -- Counted:
 -- - `main`: spec.replicas, 1 by default. reserveOrdinals skips numbers, not pods.

@@ -1,4 +1,5 @@
 -- The head pod and the worker groups of a Ray cluster.
+-- Also serves: ray.io/v1alpha1
 --
 -- Counted:
 -- - `ray-head`: 1, with the autoscaler's container (500m, 512Mi or autoscalerOptions.resources) if

@@ -1,4 +1,5 @@
 -- A Ray cluster made for one job, and the pod that submits the job.
+-- Also serves: ray.io/v1alpha1
 --
 -- Counted:
 -- - `ray-head` and the worker groups of spec.rayClusterSpec, by the rules of RayCluster.

@@ -1,4 +1,5 @@
 -- The Ray cluster that serves applications.
+-- Also serves: ray.io/v1alpha1
 --
 -- Counted:
 -- - `ray-head` and the worker groups of spec.rayClusterConfig, by the rules of RayCluster.
