@@ -16,12 +16,11 @@ from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger import Ledger
 from estimator.accounting.live import LiveAllowances
 from estimator.accounting.recorder import Recorder, Sighting
-from estimator.accounting.review import ObjectMetadata, OwnerReference
+from estimator.accounting.review import ObjectMetadata
 from estimator.accounting.sources import FileAllowances, GivenAllowances
 from estimator.snapshot.apiserver import ApiServer
 from estimator.snapshot.kubeconfig import find_access
 from interpreters.core.errors import InterpError
-from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Answer
 from interpreters.core.wire import Reply, Request
 from webhook.clusters import Clusters
@@ -75,21 +74,14 @@ class Accounting:
         if not metadata.uid:
             return  # no API server holds it: the doctor asks, or somebody who tries things out
         workload = WorkloadKey(request.kind.group, request.kind.kind, request.namespace, request.name)
-        owner = next((one for one in metadata.owner_references or () if one.controller), None)
         self.recorder.offer(
             Sighting(
                 workload,
                 of_reply(reply),
-                owner=_owner(owner, request.namespace) if owner else None,
                 uid=metadata.uid,
                 generation=metadata.generation,
             )
         )
-
-
-def _owner(reference: OwnerReference, namespace: str) -> WorkloadKey:
-    group = GroupVersionKind.parse(reference.api_version, reference.kind).group
-    return WorkloadKey(group, reference.kind, namespace, reference.name)
 
 
 @asynccontextmanager

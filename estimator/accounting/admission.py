@@ -9,25 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from msgspec import DecodeError, Raw
 
 from estimator.accounting.allowances import Allowance
 from estimator.accounting.amounts import Amounts
-from estimator.accounting.charges import Charge, admitted, bound, unbound
-from estimator.accounting.checks import Others, excesses, needs_single_charges, unchecked
-from estimator.accounting.demand import Binding, Demand, WorkloadKey, binding_decoder, demand_of
-from estimator.accounting.inspection import negatives, unreadable
+from estimator.accounting.charges import Charge, admitted, bound, deleted, filled, is_superseded, unbound
+from estimator.accounting.checks import excesses, needs_scopes, unchecked
+from estimator.accounting.demand import Binding, Demand, WorkloadKey, decode_binding, demand_of
+from estimator.accounting.freshness import mark_of, moment_of, version_of
+from estimator.accounting.inspection import impossible, unreadable
 from estimator.accounting.ledger import Ledger
 from estimator.accounting.pages import Page
-from estimator.accounting.review import AdmissionRequest, Verdict
-from estimator.accounting.rows import Decision
+from estimator.accounting.queue import Task
+from estimator.accounting.review import QUOTA_EXCEEDED, AdmissionRequest, Verdict
+from estimator.accounting.rows import Decision, digest_of
 from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import QuantityError, RequestError
 
 Mode = Literal["enforce", "warn", "record"]
-BINDINGS = ("ResourceBinding", "ClusterResourceBinding")
+BINDINGS: Final = ("ResourceBinding", "ClusterResourceBinding")
+_FORBIDDEN: Final = "Forbidden"
+_LATE: Final = "of an object that another one of the same name has replaced; that one stays charged"
 
 
 class AllowanceSource(Protocol):
@@ -66,6 +70,9 @@ class Interpretation:
     fits: Sequence[ClusterFit] | None = None
     """One per configured cluster; None when no cluster is configured."""
 
+    tells_pods: bool = False
+    """Of a binding: a script knows what pods its object stands for, whether or not the object is at hand."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
@@ -75,10 +82,13 @@ class Gate:
     quotas: AllowanceSource
     modes: Modes = Modes()
 
-    async def decide(self, request: AdmissionRequest, interpretation: Interpretation | None) -> Verdict:
+    async def decide(
+        self, request: AdmissionRequest, interpretation: Interpretation | None, seconds: float | None = None
+    ) -> Verdict:
         """Decide, charge and record. `interpretation` is None for a kind that no script knows.
 
-        Raises `LedgerError` when the ledger cannot be written: then nothing was charged."""
+        Raises `LedgerError` when the ledger cannot be written within `seconds`. Then nothing was charged, or it is
+        written late; either way the same request again gets the decision that stands."""
         binding = _binding(request)
         if (interpretation is None and binding is None) or request.sub_resource:
             return Verdict(True)
@@ -87,10 +97,10 @@ class Gate:
         if request.operation == "UPDATE" and request.metadata.deletion_timestamp:
             return Verdict(True)  # it is on its way out: finalizers must be able to go
         workload = binding.workload if binding is not None else request.workload
-        allowances = await self.quotas.allowances(workload.namespace)
-        case = _Case(self, request, interpretation or Interpretation(), binding, workload, allowances)
-        async with self.ledger.page(workload.namespace, read_only=bool(request.dry_run)) as page:
-            return await case.decide(page)
+        said = interpretation or Interpretation()
+        case = _Case(self, request, said, binding, workload, await self.quotas.allowances(workload.namespace))
+        task = Task(workload, case.decide, request.uid)
+        return await (self.ledger.look if request.dry_run else self.ledger.submit)(task, seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,98 +119,145 @@ class _Case:
         return self.gate.modes.of(self.workload.namespace)
 
     async def decide(self, page: Page) -> Verdict:
+        if made := await page.decision_on(self.request.uid, self._digest):
+            # Delivered again. What was decided stands, whatever has happened since.
+            return Verdict(made.allowed, "" if made.allowed else made.message, reason=made.reason or _FORBIDDEN)
         before = await page.charge(self.workload)
         if self.request.operation == "DELETE":
             return await self._release(page, before)
         if self.said.problem:
             return await self._finish(page, before, before, [f"{self.workload}: {self.said.problem}"])
+        metadata = self.request.metadata
+        if self.binding is None and is_superseded(before, metadata.uid, moment_of(metadata.creation_timestamp)):
+            return await self._finish(page, before, before, [], late=_LATE)
         after = self._after(before, page.now)
-        if self.binding is not None and (below := "; ".join(negatives(self.binding.spec))):
+        if below := "; ".join(impossible(after.demand)):
             return await self._finish(page, before, before, [f"{self.workload}: {below}"])
         try:
-            problems, notes = await self._judge(page, before, after)
+            exceeded, problems, notes = await self._judge(page, before, after)
         except QuantityError as error:
             problem = unreadable(after.demand) or str(error)
             return await self._finish(page, before, before, [f"{self.workload}: {problem}"])
-        return await self._finish(page, before, after, problems, notes)
+        return await self._finish(page, before, after, [*exceeded, *problems], notes, exceeded=bool(exceeded))
+
+    @property
+    def _digest(self) -> str:
+        request = self.request
+        return digest_of(request.operation.encode(), *(text.encode() for text in self.workload), bytes(request.object))
 
     def _after(self, before: Charge, now: float) -> Charge:
         known = replace(before, owner=self.request.owner or before.owner, source="admission")
-        if self.binding is not None:
-            return replace(bound(known, self.binding.spec.plain), owner=before.owner)
         metadata = self.request.metadata
-        return admitted(
-            replace(known, uid=metadata.uid or before.uid),
-            _demand(self.said.new),
-            _demand(self.said.old) if self.said.old is not None else None,
-            generation=metadata.generation,
-            expires_at=now + self.gate.ledger.provisional_seconds,
-        )
+        if self.binding is None:
+            seen = replace(
+                known,
+                object_created=moment_of(metadata.creation_timestamp) or before.object_created,
+                object_version=version_of(metadata.resource_version),
+            )
+            return admitted(
+                seen,
+                _demand(self.said.new),
+                _demand(self.said.old) if self.said.old is not None else None,
+                uid=metadata.uid,
+                generation=metadata.generation,
+                expires_at=now + self.gate.ledger.provisional_seconds,
+            )
+        spec = self.binding.spec
+        parts = _demand(self.said.new).parts if self.said.new is not None else None
+        demand = filled(spec.plain, before, parts, version=version_of(spec.resource.resource_version))
+        # The state that the API server holds until it has stored this one.
+        version = version_of(metadata.resource_version) if self.request.operation == "UPDATE" else 0
+        mark = mark_of(self.binding, version)
+        return replace(bound(known, demand, uid=spec.resource.uid, mark=mark), owner=before.owner)
 
     def _was(self, before: Charge, after: Charge) -> Charge:
         """What counts as already there: the ledger's charge, and what the API server itself still holds."""
         if self.binding is None:
             return before if self.said.old is None else replace(before, confirmed=after.confirmed)
         old = _decoded(self.request, self.request.old_object) if self.request.operation == "UPDATE" else None
-        return before if old is None or before.confirmed is not None else replace(before, confirmed=old.spec.plain)
+        if old is None or before.confirmed is not None:
+            return before
+        return replace(before, confirmed=filled(old.spec.plain, after))
 
-    async def _judge(self, page: Page, before: Charge, after: Charge) -> tuple[list[str], list[str]]:
-        """What is wrong with the change, and what could not be looked at."""
+    async def _judge(self, page: Page, before: Charge, after: Charge) -> tuple[list[str], list[str], list[str]]:
+        """Which quotas the change breaks, what else is wrong with it, and what could not be looked at."""
         was = self._was(before, after)
+        notes = [self._uncounted] if self._is_uncounted(after) else []
         if not _grows(was.amounts, after.amounts):
-            return [], []
-        if after.owner is not None and await page.is_charged(after.owner):
-            return [], []  # its owner is charged for it
-        others = Others(
-            total=await page.used(without=self.workload),
-            charges=await page.charged(without=self.workload) if needs_single_charges(self.allowances) else (),
-        )
-        problems = [str(excess) for excess in excesses(self.allowances, others, was, after)]
+            return [], [], notes
+        others = await page.others(before, after, scopes=needs_scopes(self.allowances))
+        exceeded = [str(excess) for excess in excesses(self.allowances, others, was, after)]
+        problems = []
         fits = self.said.fits
         if fits is not None and not any(fit.sets >= 1 for fit in fits):
             why = "; ".join(f"{fit.cluster}: {fit.reason or 'full'}" for fit in fits) or "no cluster is known"
             problems.append(f"{self.workload}: no cluster fits one set: {why}")
-        return problems, unchecked(self.allowances)
+        return exceeded, problems, [*notes, *unchecked(self.allowances)]
+
+    def _is_uncounted(self, after: Charge) -> bool:
+        return self.binding is not None and self.said.tells_pods and not after.demand.parts
+
+    @property
+    def _uncounted(self) -> str:
+        return (
+            f"{self.workload}: its binding says no pods and the object was never admitted, so it counts as nothing; "
+            "set kubeconfig, or reconcile with --workloads"
+        )
 
     async def _finish(
-        self, page: Page, before: Charge, after: Charge, problems: list[str], notes: Sequence[str] = ()
+        self,
+        page: Page,
+        before: Charge,
+        after: Charge,
+        problems: Sequence[str],
+        notes: Sequence[str] = (),
+        *,
+        exceeded: bool = False,
+        late: str = "",
     ) -> Verdict:
         denied = bool(problems) and self.mode == "enforce"
         if not denied and after is not before:
-            await self._save(page, after)
-        verdict = Verdict(
+            await page.save(after)
+        message = "; ".join(problems)
+        reason = QUOTA_EXCEEDED if exceeded else _FORBIDDEN
+        self._record(page, not denied, message or late, after, reason if denied else "")
+        return Verdict(
             allowed=not denied,
-            message="; ".join(problems) if denied else "",
+            message=message if denied else "",
             warnings=() if self.mode == "record" else (*(() if denied else problems), *notes),
+            reason=reason,
         )
-        await self._record(page, not denied, "; ".join(problems), after)
-        return verdict
 
     async def _release(self, page: Page, before: Charge) -> Verdict:
-        if self.binding is None and not page.read_only:
-            await page.forget_sighting(self.workload)
-        if before.is_live:
-            if self.binding is None:
-                await self._save(page, Charge(self.workload))
-            else:
-                expires = page.now + self.gate.ledger.provisional_seconds
-                await self._save(page, replace(unbound(before, expires_at=expires), source="admission"))
-        await self._record(page, True, "", Charge(self.workload))
+        if self.binding is None:
+            after = deleted(before, self.request.metadata.uid)
+            if not after.is_live:
+                page.forget_sighting(self.workload)
+        elif self._is_old_binding(before, self.binding):
+            after = before
+        else:
+            expires = page.now + self.gate.ledger.provisional_seconds
+            after = replace(unbound(before, expires_at=expires), source="admission") if before.is_live else before
+        if after != before:
+            await page.save(after)
+        is_late = before.is_live and after == before
+        self._record(page, True, _LATE if is_late else "", Charge(self.workload))
         return Verdict(True)
 
-    async def _save(self, page: Page, charge: Charge) -> None:
-        if not page.read_only:
-            await page.save(charge)
+    @staticmethod
+    def _is_old_binding(before: Charge, binding: Binding) -> bool:
+        """Whether a binding that goes is not the one that the charge was made from."""
+        uids = (before.binding.uid, binding.metadata.uid)
+        objects = (before.uid, binding.spec.resource.uid)
+        return any(all(pair) and pair[0] != pair[1] for pair in (uids, objects))
 
-    async def _record(self, page: Page, allowed: bool, message: str, charge: Charge) -> None:
-        if page.read_only:
-            return
+    def _record(self, page: Page, allowed: bool, message: str, charge: Charge, reason: str = "") -> None:
         try:
             asked = charge.amounts
         except QuantityError:
             asked = {}
         request = self.request
-        await page.record(
+        page.record(
             Decision(
                 operation=request.operation,
                 workload=self.workload,
@@ -210,6 +267,8 @@ class _Case:
                 mode=self.mode,
                 asked=asked,
                 request=request.uid,
+                digest=self._digest,
+                reason=reason,
             )
         )
 
@@ -231,6 +290,6 @@ def _binding(request: AdmissionRequest) -> Binding | None:
 
 def _decoded(request: AdmissionRequest, raw: Raw) -> Binding:
     try:
-        return binding_decoder.decode(raw)
+        return decode_binding(raw)
     except DecodeError as error:
         raise RequestError(f"request.object: not a {request.kind.kind}: {error}") from None

@@ -7,6 +7,7 @@ stand, each resource is charged at the larger of the two.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from estimator.accounting.allowances import count_key
@@ -28,7 +29,17 @@ class Unadmitted:
 
     @property
     def amounts(self) -> Amounts:
-        return _amounts(self.demand)
+        return one_set_usage(self.demand)
+
+
+@dataclass(frozen=True, slots=True)
+class BindingMark:
+    """Which state of its binding a charge knows, to tell an older one from a newer one."""
+
+    uid: str = ""
+    created: float | None = None
+    version: int | None = None
+    """The newest resourceVersion known; at admission that is the one before the change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +48,20 @@ class Charge:
 
     workload: WorkloadKey
     owner: WorkloadKey | None = None
-    """The controller that made it; while that one is charged, this one is not charged again."""
+    """The controller that made it. It exempts nothing: an audit says when both are counted."""
 
     uid: str = ""
+    """Of the object that is confirmed."""
+
+    provisional_uid: str = ""
     generation: int = 0
     """Of the object that the provisional part was made from."""
 
+    object_created: float | None = None
+    object_version: int | None = None
+    """The object's resourceVersion that the newest update replaces."""
+
+    binding: BindingMark = BindingMark()
     confirmed: Demand | None = None
     provisional: Demand | None = None
     expires_at: float | None = None
@@ -52,13 +71,20 @@ class Charge:
     @property
     def amounts(self) -> Amounts:
         """What is charged: resources, `pods`, and one object of its kind. Raises `QuantityError`."""
-        confirmed, provisional = (_amounts(demand) for demand in (self.confirmed, self.provisional))
+        confirmed, provisional = (one_set_usage(demand) for demand in (self.confirmed, self.provisional))
         counted = {count_key(self.workload.group, self.workload.kind): NANO} if self.is_live else {}
         return larger(confirmed, provisional) | counted
 
     @property
     def is_live(self) -> bool:
         return self.confirmed is not None or self.provisional is not None
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether it has both parts and their pods are not all of one priority class."""
+        if self.confirmed is None or self.provisional is None:
+            return False
+        return len({part.priority_class for part in (*self.confirmed.parts, *self.provisional.parts)}) > 1
 
     @property
     def demand(self) -> Demand:
@@ -69,18 +95,33 @@ class Charge:
         """The charge once what has expired is gone."""
         if self.expires_at is None or self.expires_at > now:
             return self
-        return replace(self, provisional=None, expires_at=None)
+        return replace(self, provisional=None, provisional_uid="", expires_at=None)
 
 
-def admitted(charge: Charge, new: Demand, old: Demand | None, *, generation: int, expires_at: float) -> Charge:
+def admitted(
+    charge: Charge, new: Demand, old: Demand | None, *, uid: str = "", generation: int = 0, expires_at: float
+) -> Charge:
     """After an admission request. `old` is the object that the API server still holds: proof of what is there."""
-    confirmed = charge.confirmed
+    known = replace(charge, generation=generation)
     if old is not None:
-        confirmed = _placed_like(charge.confirmed, old)
-    provisional = _placed_like(confirmed, new)
-    if confirmed == provisional:  # nothing that is charged changes, so there is nothing that could expire
-        return replace(charge, confirmed=confirmed, provisional=None, expires_at=None, generation=generation)
-    return replace(charge, confirmed=confirmed, provisional=provisional, expires_at=expires_at, generation=generation)
+        known = replace(known, confirmed=_placed_like(charge.confirmed, old), uid=uid or charge.uid)
+    provisional = _placed_like(known.confirmed, new)
+    if known.confirmed == provisional and uid in ("", known.uid):
+        # Nothing that is charged changes, so there is nothing that could expire.
+        return replace(known, provisional=None, provisional_uid="", expires_at=None)
+    return replace(known, provisional=provisional, provisional_uid=uid, expires_at=expires_at)
+
+
+def _kept(charge: Charge, promised: Demand) -> Charge:
+    """The charge once what was promised is there."""
+    return replace(
+        charge,
+        confirmed=promised,
+        uid=charge.provisional_uid or charge.uid,
+        provisional=None,
+        provisional_uid="",
+        expires_at=None,
+    )
 
 
 def sighted(charge: Charge, demand: Demand, *, uid: str = "", generation: int = 0) -> Charge:
@@ -89,9 +130,9 @@ def sighted(charge: Charge, demand: Demand, *, uid: str = "", generation: int = 
     promised = charge.provisional
     if promised is None or 0 < generation < charge.generation:
         return charge
-    if charge.uid != uid if charge.uid else not _same(promised, demand):
+    if charge.provisional_uid != uid if charge.provisional_uid else not _same(promised, demand):
         return charge  # of another object, or nothing shows that it is this one
-    after = replace(charge, confirmed=promised, provisional=None, expires_at=None)
+    after = _kept(charge, promised)
     return after if after.amounts == charge.amounts else charge
 
 
@@ -100,19 +141,73 @@ def agrees(charge: Charge, demand: Demand) -> bool:
     return any(_same(known, demand) for known in (charge.confirmed, charge.provisional) if known is not None)
 
 
-def bound(charge: Charge, demand: Demand) -> Charge:
-    """After its binding was seen: from now on what the binding says, or one set while it names no cluster."""
+def bound(charge: Charge, demand: Demand, *, uid: str = "", mark: BindingMark | None = None) -> Charge:
+    """After its binding was seen: from now on what the binding says, or one set while it names no cluster.
+
+    `uid` is of the object that the binding names."""
+    known = charge if mark is None else replace(charge, binding=mark)
     promised = charge.provisional
     if promised is not None and promised.parts != demand.parts:
-        return replace(charge, confirmed=demand)  # an older state was seen; the promised one is still to come
-    return replace(charge, confirmed=demand, provisional=None, expires_at=None)
+        # An older state was seen; the promised one is still to come.
+        return replace(known, confirmed=demand, uid=uid or charge.uid)
+    return replace(
+        known,
+        confirmed=demand,
+        uid=uid or charge.provisional_uid or charge.uid,
+        provisional=None,
+        provisional_uid="",
+        expires_at=None,
+    )
+
+
+def filled(
+    demand: Demand, charge: Charge, parts: Sequence[Part] | None = None, *, version: int | None = None
+) -> Demand:
+    """What a binding asks for that says no pods, as that of a whole job does with the feature gate off: the components
+    that its script told (`parts`) or that the ledger knows, one set in each cluster.
+
+    `version` is the object's resourceVersion that the binding was made from; it tells an updated object from the one
+    before."""
+    if demand.parts:
+        return demand
+    if parts is None:
+        is_updated = charge.confirmed is None or (
+            None not in (version, charge.object_version) and (version or 0) > (charge.object_version or 0)
+        )
+        newest = charge.provisional if is_updated and charge.provisional is not None else charge.confirmed
+        parts = (newest or charge.demand).parts
+    return Demand(components=list(parts), clusters=demand.clusters) if parts else demand
 
 
 def unbound(charge: Charge, *, expires_at: float) -> Charge:
     """After its binding went: one set again, unless nobody sees the workload any more."""
     left = charge.demand
     one_set = Demand(left.components, left.replicas, left.replica_requirements)
-    return replace(charge, confirmed=None, provisional=one_set, expires_at=expires_at)
+    return replace(
+        charge,
+        confirmed=None,
+        provisional=one_set,
+        provisional_uid=charge.provisional_uid or charge.uid,
+        expires_at=expires_at,
+        binding=BindingMark(),
+    )
+
+
+def deleted(charge: Charge, uid: str) -> Charge:
+    """After the object was deleted. A successor of the same name, which has another uid, stays charged."""
+    after = charge
+    if not uid or charge.uid in ("", uid):
+        after = replace(after, confirmed=None)
+    if not uid or charge.provisional_uid in ("", uid):
+        after = replace(after, provisional=None, provisional_uid="", expires_at=None)
+    return after
+
+
+def is_superseded(charge: Charge, uid: str, created: float | None) -> bool:
+    """Whether the charge is of a younger object than this one, which came late."""
+    if not uid or uid in (charge.uid, charge.provisional_uid) or not charge.is_live:
+        return False
+    return created is not None and charge.object_created is not None and created < charge.object_created
 
 
 def heaviest(demand: Demand, resource: str) -> tuple[Part, int] | None:
@@ -121,7 +216,8 @@ def heaviest(demand: Demand, resource: str) -> tuple[Part, int] | None:
     return max(used, key=lambda found: found[1], default=None)
 
 
-def _amounts(demand: Demand | None) -> Amounts:
+def one_set_usage(demand: Demand | None) -> Amounts:
+    """What a demand is charged: what its clusters run, or one set while it has none."""
     return {} if demand is None else counted_usage(demand, unscheduled_sets=1)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from estimator.accounting.allowances import Allowance, Key, read_key
-from estimator.accounting.amounts import Amounts, larger, quantity, total_of
+from estimator.accounting.amounts import Amounts, add, larger, quantity, total_of
 from estimator.accounting.charges import Charge, heaviest
 from estimator.accounting.demand import Demand
 from estimator.accounting.usage import counted_usage, usage_by_cluster
@@ -40,15 +40,18 @@ class Excess:
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """What everybody else in the namespace is charged for: the sum, and one by one where a quota needs it."""
+    """What everybody else in the namespace is charged for."""
 
     total: Amounts
-    charges: Sequence[Charge] = ()
+    by_cluster: Mapping[str, Amounts] = field(default_factory=dict)
+    by_priority: Mapping[str, Amounts] = field(default_factory=dict)
+    mixed: Sequence[Charge] = ()
+    """Charges of which `by_priority` holds the confirmed part only; see `sums.footprint`."""
 
 
-def needs_single_charges(allowances: Iterable[Allowance]) -> bool:
-    """Whether a sum over the namespace is not enough: scopes pick pods, static assignments pick clusters."""
-    return any(allowance.scopes or allowance.assignments for allowance in allowances)
+def needs_scopes(allowances: Iterable[Allowance]) -> bool:
+    """Whether a quota counts pods of some priority classes only."""
+    return any(allowance.scopes for allowance in allowances)
 
 
 def excesses(allowances: Iterable[Allowance], others: Others, before: Charge, after: Charge) -> list[Excess]:
@@ -61,7 +64,7 @@ def excesses(allowances: Iterable[Allowance], others: Others, before: Charge, af
         for cluster, limits in sorted(allowance.assignments.items()):
             found += _over_limits(
                 allowance, cluster, limits,
-                used=total_of(_in_cluster(charge, cluster) for charge in others.charges),
+                used=others.by_cluster.get(cluster, {}),
                 before=_in_cluster(before, cluster), after=_in_cluster(after, cluster), demand=after.demand,
             )  # fmt: skip
     return found
@@ -84,7 +87,7 @@ def _overall(allowance: Allowance, others: Others, before: Charge, after: Charge
     if not allowance.scopes:
         used, was, will = others.total, before.amounts, after.amounts
     else:
-        used = total_of(_in_scope(charge, allowance) for charge in others.charges)
+        used = _used_in_scope(others, allowance)
         was, will = _in_scope(before, allowance), _in_scope(after, allowance)
     return _over_limits(allowance, "", allowance.limits, used, was, will, covered(after.demand, allowance))
 
@@ -116,6 +119,14 @@ def covered(demand: Demand, allowance: Allowance) -> Demand:
     if demand.components:
         return Demand(components=parts, clusters=demand.clusters)
     return demand if parts else Demand()
+
+
+def _used_in_scope(others: Others, allowance: Allowance) -> Amounts:
+    used = total_of(amounts for priority, amounts in others.by_priority.items() if allowance.covers(priority))
+    for charge in others.mixed:
+        add(used, _in_scope(charge, allowance))
+        add(used, _in_scope(replace(charge, provisional=None), allowance), -1)
+    return used
 
 
 def _in_scope(charge: Charge, allowance: Allowance) -> Amounts:

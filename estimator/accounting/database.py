@@ -2,6 +2,9 @@
 
 SQLite: WAL, `BEGIN IMMEDIATE`, full synchronisation. PostgreSQL: the namespace's row in `quota_scopes` is locked.
 Either way a second writer of the same namespace waits until the first has committed, and then sees what it wrote.
+
+Nothing waits for ever. PostgreSQL is told how long a statement, a lock and an idle transaction may last, and the
+connection to one that does not answer at all is cut: a frozen server heeds no request to cancel.
 """
 
 from __future__ import annotations
@@ -18,18 +21,38 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from estimator.accounting.schema import migrate, quota_scopes
+from estimator.accounting.migration import migrate
+from estimator.accounting.schema import quota_scopes
 from interpreters.core.errors import InputError, InterpError
 
-_BUSY_SECONDS: Final = 30
+MOST_SECONDS: Final = 30.0  # for one transaction; the API server waits no longer for an admission
+_CONNECT_SECONDS: Final = 5.0
+_BUSY_SECONDS: Final = 5.0
 _MIGRATION_LOCK: Final = 0x1E06E8  # an arbitrary number that all our replicas agree on
 _DRIVERS: Final = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
+_SERVER_SETTINGS: Final = {
+    "statement_timeout": f"{MOST_SECONDS:.0f}s",
+    "lock_timeout": f"{MOST_SECONDS:.0f}s",
+    # Whoever was cut off from the database must not keep a namespace locked.
+    "idle_in_transaction_session_timeout": f"{MOST_SECONDS:.0f}s",
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+}
+_CLOCKS: Final = {
+    True: sa.text("SELECT (julianday('now') - 2440587.5) * 86400.0"),
+    False: sa.text("SELECT extract(epoch FROM clock_timestamp())::double precision"),
+}
 
 
 class LedgerError(InterpError):
-    """The ledger cannot be reached or written. Nothing was charged; asking again is safe."""
+    """The ledger cannot be reached or written. Nothing was charged, or asking again tells what was: that is safe."""
 
     code = 503
+
+    def __init__(self, message: str, *, is_disconnected: bool = False) -> None:
+        super().__init__(message)
+        self.is_disconnected = is_disconnected
 
 
 def database_url(text: str) -> sa.URL:
@@ -67,44 +90,59 @@ class Database:
         # SQLite has one writer at a time anyway; waiting in line here is fair, its busy handler is not.
         self._writer = asyncio.Lock()
 
+    @property
+    def name(self) -> str:
+        """The database as a message names it: without its password."""
+        return self.url.set(drivername=self.url.get_backend_name()).render_as_string(hide_password=True)
+
     async def open(self) -> None:
-        """Bring the schema up to date. Safe for several processes at once."""
-        async with self._writing() as connection:
+        """Bring the schema up to date. Safe for several processes at once. A large ledger may take its time."""
+        async with self._writing(None) as connection:
             if not self.is_sqlite:
+                await connection.execute(sa.text("SET LOCAL statement_timeout = 0"))
+                await connection.execute(sa.text("SET LOCAL lock_timeout = 0"))
                 await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
             await connection.run_sync(migrate)
 
     async def close(self) -> None:
         await self._engine.dispose()
 
+    async def now(self, connection: AsyncConnection) -> float:
+        """The time by the database's clock, which all servers share."""
+        return float(await connection.scalar(_CLOCKS[self.is_sqlite]) or 0.0)
+
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncConnection]:
+    async def reading(self, seconds: float | None = None) -> AsyncIterator[AsyncConnection]:
         """A consistent view, without a lock."""
-        async with _named_errors(self.url), self._engine.connect() as connection:
+        async with self._named_errors(), self._engine.connect() as connection, self._bounded(connection, seconds):
+            if not self.is_sqlite:
+                await connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     @asynccontextmanager
-    async def charging(self, *namespaces: str) -> AsyncIterator[AsyncConnection]:
+    async def charging(self, *namespaces: str, seconds: float | None = MOST_SECONDS) -> AsyncIterator[AsyncConnection]:
         """A write transaction that nobody else has for these namespaces. Commits unless an error leaves it."""
-        async with self._writing() as connection:
+        async with self._writing(seconds) as connection:
             if not self.is_sqlite and namespaces:
                 await self._lock(connection, sorted(set(namespaces)))
             yield connection
 
     async def _lock(self, connection: AsyncConnection, namespaces: list[str]) -> None:
         """Lock the namespaces' rows, in one order for everybody, so that two writers never wait for each other."""
-        named = quota_scopes.c.namespace.in_(namespaces)
-        lock = sa.select(quota_scopes.c.namespace).where(named).order_by(quota_scopes.c.namespace).with_for_update()
-        if len((await connection.execute(lock)).all()) < len(namespaces):
+        if len((await connection.execute(_LOCK, {"namespaces": namespaces})).all()) < len(namespaces):
             rows = [{"namespace": namespace} for namespace in namespaces]
             await connection.execute(self.insert(quota_scopes).on_conflict_do_nothing(), rows)
-            await connection.execute(lock)
+            await connection.execute(_LOCK, {"namespaces": namespaces})
 
     @asynccontextmanager
-    async def _writing(self) -> AsyncIterator[AsyncConnection]:
-        async with _named_errors(self.url):
+    async def _writing(self, seconds: float | None) -> AsyncIterator[AsyncConnection]:
+        async with self._named_errors():
             if not self.is_sqlite:
-                async with self._engine.begin() as connection:
+                async with (
+                    self._engine.connect() as connection,
+                    self._bounded(connection, seconds),
+                    connection.begin(),
+                ):
                     yield connection
                 return
             async with self._writer, self._engine.connect() as connection:
@@ -112,11 +150,48 @@ class Database:
                 async with connection.begin():
                     yield connection
 
+    @asynccontextmanager
+    async def _bounded(self, connection: AsyncConnection, seconds: float | None) -> AsyncIterator[None]:
+        """Cut the connection after that long. SQLite waits for other writers only, and no longer than it was told."""
+        if self.is_sqlite or seconds is None:
+            yield
+            return
+        driver: Any = (await connection.get_raw_connection()).driver_connection
+        cut = asyncio.get_running_loop().call_later(seconds, driver.terminate)
+        try:
+            yield
+        finally:
+            cut.cancel()
+
+    @asynccontextmanager
+    async def _named_errors(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except (OperationalError, InterfaceError, DBAPIError, PoolTimeoutError, OSError) as error:
+            if isinstance(error, DBAPIError) and isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError):
+                raise
+            cause = getattr(error, "orig", None) or error
+            first_line = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
+            is_disconnected = isinstance(error, DBAPIError) and error.connection_invalidated
+            raise LedgerError(f"ledger {self.name}: {first_line}", is_disconnected=is_disconnected) from error
+
+
+_LOCK: Final = (
+    sa.select(quota_scopes.c.namespace)
+    .where(
+        quota_scopes.c.namespace.in_(sa.bindparam("namespaces", type_=quota_scopes.c.namespace.type, expanding=True))
+    )
+    .order_by(quota_scopes.c.namespace)
+    .with_for_update()
+)
+
 
 def _engine(url: sa.URL, is_sqlite: bool, connections: int) -> AsyncEngine:
+    pool: dict[str, Any] = {"pool_size": connections, "max_overflow": 0, "pool_timeout": _CONNECT_SECONDS}
     if not is_sqlite:
-        return create_async_engine(url, pool_size=connections, max_overflow=0, pool_pre_ping=True, pool_timeout=30)
-    engine = create_async_engine(url, pool_size=connections, max_overflow=0, connect_args={"timeout": _BUSY_SECONDS})
+        arguments = {"timeout": _CONNECT_SECONDS, "server_settings": _SERVER_SETTINGS}
+        return create_async_engine(url, connect_args=arguments, **pool)
+    engine = create_async_engine(url, connect_args={"timeout": _BUSY_SECONDS}, **pool)
     sa.event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     sa.event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
@@ -125,23 +200,10 @@ def _engine(url: sa.URL, is_sqlite: bool, connections: int) -> AsyncEngine:
 def _set_up_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # the driver's own BEGIN comes too late: after the first read
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_BUSY_SECONDS * 1000}"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_BUSY_SECONDS * 1000:.0f}"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql(f"BEGIN {connection.get_execution_options().get('sqlite_begin', 'DEFERRED')}")
-
-
-@asynccontextmanager
-async def _named_errors(url: sa.URL) -> AsyncIterator[None]:
-    try:
-        yield
-    except (OperationalError, InterfaceError, DBAPIError, PoolTimeoutError, OSError) as error:
-        if isinstance(error, DBAPIError) and isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError):
-            raise
-        cause = getattr(error, "orig", None) or error
-        first_line = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
-        where = url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
-        raise LedgerError(f"ledger {where}: {first_line}") from error

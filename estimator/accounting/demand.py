@@ -73,12 +73,14 @@ class Demand(Lean, frozen=True, gc=False):
 
 
 class ResourceReference(Lean, frozen=True, gc=False):
-    """Which object a binding binds."""
+    """Which object a binding binds, and which state of it."""
 
     api_version: str = ""
     kind: str = ""
     namespace: str = ""
     name: str = ""
+    uid: str = ""
+    resource_version: str = ""
 
 
 class SpreadConstraint(Lean, frozen=True, gc=False):
@@ -116,6 +118,9 @@ class BindingSpec(Demand, frozen=True, gc=False):
 class Metadata(Lean, frozen=True, gc=False):
     name: str = ""
     namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    creation_timestamp: str = ""
 
 
 class Binding(Lean, frozen=True, gc=False):
@@ -181,6 +186,20 @@ def _part(component: Component) -> Part:
     needs: ComponentRequirements | None = component.replica_requirements
     request = PodRequest(dict(needs.resource_request), needs.priority_class_name) if needs else None
     return Part(component.name, component.replicas, request)
+
+
+def decode_binding(text: bytes | msgspec.Raw) -> Binding:
+    """A binding, given as JSON. A field that is null is absent, as to Kubernetes. Raises `msgspec.DecodeError`."""
+    try:
+        return binding_decoder.decode(text)
+    except msgspec.ValidationError:  # rare, so only then are the nulls looked for
+        return msgspec.convert(_without_nulls(msgspec.json.decode(text)), Binding)
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 binding_decoder: msgspec.json.Decoder[Binding] = msgspec.json.Decoder(Binding)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from estimator.accounting.amounts import Amounts, has_fraction_of_a_byte, nano_of, quantity, texts
 from estimator.accounting.charges import Unadmitted
@@ -12,6 +12,8 @@ from estimator.accounting.findings import Finding, finding
 from estimator.accounting.usage import usage
 from interpreters.core.errors import QuantityError
 from interpreters.core.karmada import NEWEST, Release
+
+_LONGEST_NAME: Final = 317  # of a resource: a domain, a slash and a name
 
 
 def inspect(
@@ -50,6 +52,17 @@ def negatives(demand: Demand) -> Iterator[str]:
         for target in demand.clusters or ():
             if target.replicas < 0:
                 yield f"cluster {target.name} has {target.replicas} replicas"
+
+
+def impossible(demand: Demand) -> Iterator[str]:
+    """What no ledger takes: less than nothing, and names longer than Kubernetes has any."""
+    yield from negatives(demand)
+    names = {("component's priority class", part.priority_class) for part in demand.parts}
+    names |= {("cluster", target.name) for target in demand.targets}
+    names |= {("resource", resource) for part in demand.parts for resource in part.request}
+    for what, name in sorted(names):
+        if len(name) > _LONGEST_NAME:
+            yield f"the name of a {what} has {len(name)} characters, {_LONGEST_NAME} are the most: {name[:40]}…"
 
 
 def unreadable(demand: Demand) -> str:

@@ -15,13 +15,19 @@ from typing import Final
 import msgspec
 
 from estimator.accounting.allowances import QUOTA_KINDS, Allowance
-from estimator.accounting.demand import Binding, binding_decoder
+from estimator.accounting.demand import (
+    Binding,
+    BindingSpec,
+    Metadata,
+    ResourceReference,
+    WorkloadKey,
+    decode_binding,
+)
 from estimator.accounting.findings import finding
 from estimator.accounting.places import described, kind_of, misfit, numbered, refuse_wrong_files
 from estimator.accounting.sources import read_quota
 from estimator.accounting.streams import Progress, files_in, stream_objects
 from estimator.accounting.tally import Tally
-from interpreters.core.errors import DocumentError
 from interpreters.files import name_of
 
 BINDING_KINDS: Final = ("ResourceBinding", "ClusterResourceBinding")
@@ -37,7 +43,7 @@ class Intake:
 
     def take(self, texts: Iterable[bytes], where: str) -> None:
         """Count objects, given as JSON. Raises `InputError` for a quota that cannot be read."""
-        decode, add = binding_decoder.decode, self.tally.add
+        decode, add = decode_binding, self.tally.add
         for number, text in enumerate(texts, 1):
             try:
                 binding = decode(text)
@@ -88,30 +94,66 @@ def is_binding(found: Binding) -> bool:
     return not found.kind and bool(found.spec.resource.kind)
 
 
-def only_bindings(texts: Iterable[bytes], where: str) -> Iterator[Binding]:
-    """The bindings among objects, one by one. Raises `InputError` when one cannot be read."""
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A binding that cannot be read, and whose it is as far as that can."""
+
+    problem: str
+    namespace: str | None = None
+    workload: WorkloadKey | None = None
+
+
+def read_binding(place: str, text: bytes) -> Binding | Unreadable:
+    """An object, given as JSON, as a binding."""
+    try:
+        return decode_binding(text)
+    except msgspec.DecodeError as error:
+        return _unreadable(text, f"{place}: {described(text)}: {misfit(error)}")
+
+
+class _Names(msgspec.Struct, rename="camel"):
+    """The part of a binding that says whose it is."""
+
+    class Spec(msgspec.Struct):
+        resource: ResourceReference = ResourceReference()
+
+    kind: str = ""
+    metadata: Metadata = Metadata()
+    spec: Spec = msgspec.field(default_factory=Spec)
+
+
+def _unreadable(text: bytes, problem: str) -> Unreadable:
+    try:
+        names = msgspec.json.decode(text, type=_Names)
+        found = Binding(names.kind, names.metadata, BindingSpec(resource=names.spec.resource))
+    except msgspec.DecodeError:
+        return Unreadable(problem)
+    if not found.spec.resource.kind:
+        return Unreadable(problem, found.metadata.namespace or None)
+    return Unreadable(problem, found.workload.namespace, found.workload)
+
+
+def only_bindings(texts: Iterable[bytes], where: str) -> Iterator[Binding | Unreadable]:
+    """The bindings among objects, one by one, and those that cannot be read."""
     for place, text in numbered(where, texts):
-        if is_binding(found := _decoded(place, text)):
+        found = read_binding(place, text)
+        if isinstance(found, Unreadable) or is_binding(found):
             yield found
 
 
-def _decoded(place: str, text: bytes) -> Binding:
-    try:
-        return binding_decoder.decode(text)
-    except msgspec.DecodeError as error:
-        raise DocumentError(place, f"{described(text)} is not a binding: {misfit(error)}") from None
-
-
-def stream_bindings(paths: Sequence[str | Path]) -> Iterator[Binding]:
+def stream_bindings(paths: Sequence[str | Path]) -> Iterator[Binding | Unreadable]:
     """The bindings in files and folders one by one. Raises `InputError`, in the end also when there was none."""
     others, empty_lists, is_any = Counter[str](), list[str](), False
     for file in files_in(paths):
         for place, text in numbered(name_of(file), stream_objects(file, empty_lists=empty_lists)):
-            if is_binding(found := _decoded(place, text)):
+            found = read_binding(place, text)
+            if isinstance(found, Binding) and not is_binding(found):
+                others[found.kind] += 1
+            elif isinstance(found, Unreadable) and kind_of(text) not in ("", *BINDING_KINDS):
+                others[kind_of(text)] += 1  # what is no binding need not read like one
+            else:
                 is_any = True
                 yield found
-            else:
-                others[found.kind] += 1
     if not is_any:
         _refuse_wrong_files(paths, others, empty_lists)
 

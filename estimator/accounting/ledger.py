@@ -1,32 +1,41 @@
 """The ledger: what is charged to whom, and every decision with its time, who, what and why.
 
-All writing happens on a `Page`: the charges of one namespace while nobody else may touch them.
+All writing happens on a `Page`: the charges of one namespace while nobody else may touch them. Time is the database's,
+so that servers whose clocks differ agree on what has expired.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncIterator, Callable, Iterable
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from estimator.accounting.amounts import Amounts
 from estimator.accounting.charges import Charge
-from estimator.accounting.database import Database
+from estimator.accounting.database import MOST_SECONDS, Database, LedgerError
+from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.pages import Page
+from estimator.accounting.queue import Answer, Task, WriteQueue
 from estimator.accounting.rows import Decision, read_charge, read_decision
-from estimator.accounting.schema import charges, decisions, sightings
+from estimator.accounting.schema import charges, decisions, moments, running_sums, sightings
+from estimator.accounting.statements import upsert
+from estimator.accounting.transactions import Transaction
 
 Clock = Callable[[], float]
+
+RECONCILED: Final = "reconciled"
+"""The moment at which the ledger was last compared with a live Karmada."""
 
 PROVISIONAL_SECONDS: Final = 600.0
 RETENTION_SECONDS: Final = 30 * 86400.0
 _PRUNE_EVERY: Final = 256
 _MOST_SIGHTINGS: Final = 10_000  # the newest; whoever reaches the webhook can make workloads up
+_TRANSACTIONS: Final = 3  # beside each other, on PostgreSQL; more of them only wait for the same processor
 
 
 class Ledger:
@@ -36,25 +45,57 @@ class Ledger:
         self,
         url: str,
         *,
-        clock: Clock = time.time,
+        clock: Clock | None = None,
         provisional_seconds: float = PROVISIONAL_SECONDS,
         retention_seconds: float = RETENTION_SECONDS,
         connections: int = 8,
     ) -> None:
+        """`clock` stands in for the database's own, for tests that let time pass."""
         self.database = Database(url, connections=connections)
-        self.clock = clock
         self.provisional_seconds = provisional_seconds
         self.retention_seconds = retention_seconds
+        self._clock = clock
+        self._queue = WriteQueue(self._work, 1 if self.database.is_sqlite else _TRANSACTIONS)
         self._recorded = _PRUNE_EVERY  # so that the first decision after a start prunes
 
     async def __aenter__(self) -> Self:
-        await self.database.open()
+        try:
+            await self.open()
+        except BaseException:
+            await self.close()
+            raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self.close()
+
+    async def open(self) -> None:
+        """Connect, and bring the schema up to date. Raises `LedgerError`; then it may be tried again."""
+        await self.database.open()
+
+    async def close(self) -> None:
+        await self._queue.close()
         await self.database.close()
+
+    async def submit(self, task: Task[Answer], seconds: float | None = None) -> Answer:
+        """Do something on a page, written together with what else waits. Raises `LedgerError` within `seconds`."""
+        return await self._queue.submit(task, seconds)
+
+    async def look(self, task: Task[Answer], seconds: float | None = None) -> Answer:
+        """Do the same without writing anything. Raises `LedgerError` within `seconds`."""
+        bound = MOST_SECONDS if seconds is None else seconds
+        looking = asyncio.create_task(self._look(task, bound))  # not cancelled: the driver could wait for its answer
+        await asyncio.wait({looking}, timeout=bound)
+        if not looking.done():
+            raise LedgerError(f"the ledger did not answer within {bound:.1f} s")
+        return looking.result()
+
+    async def _look(self, task: Task[Answer], seconds: float) -> Answer:
+        workloads = {task.workload.namespace: [task.workload]}
+        async with self._transaction(workloads, [task.request], read_only=True, seconds=seconds) as transaction:
+            return await task.run(transaction.pages[task.workload.namespace])
 
     @asynccontextmanager
     async def page(self, namespace: str, *, read_only: bool = False) -> AsyncIterator[Page]:
@@ -65,19 +106,69 @@ class Ledger:
     @asynccontextmanager
     async def pages(self, namespaces: Iterable[str], *, read_only: bool = False) -> AsyncIterator[dict[str, Page]]:
         """The charges of several namespaces in one transaction."""
-        names = sorted(set(namespaces))
-        opened = self.database.reading() if read_only else self.database.charging(*names)
+        async with self._transaction(dict.fromkeys(namespaces, ()), read_only=read_only) as transaction:
+            yield transaction.pages
+
+    @asynccontextmanager
+    async def _transaction(
+        self,
+        workloads: Mapping[str, Sequence[WorkloadKey]],
+        requests: Sequence[str] = (),
+        *,
+        read_only: bool = False,
+        seconds: float | None = MOST_SECONDS,
+    ) -> AsyncIterator[Transaction]:
+        database = self.database
+        opened = database.reading(seconds) if read_only else database.charging(*workloads, seconds=seconds)
         async with opened as connection:
-            now = self.clock()
-            yield {
-                name: Page(self.database, connection, name, now, read_only=read_only, prune=self._prune_when_due)
-                for name in names
-            }
+            transaction = Transaction(connection, database.insert, await self._now(connection), read_only=read_only)
+            await transaction.open(workloads, requests)
+            yield transaction
+            await self._prune_when_due(connection, await transaction.write())
+
+    async def _work(self, tasks: Sequence[Task[Any]], seconds: float) -> list[Any]:
+        workloads: dict[str, list[WorkloadKey]] = {}
+        for task in tasks:
+            workloads.setdefault(task.workload.namespace, []).append(task.workload)
+        requests = sorted({task.request for task in tasks if task.request})
+        async with self._transaction(workloads, requests, seconds=seconds) as transaction:
+            return [await task.run(transaction.pages[task.workload.namespace]) for task in tasks]
+
+    async def now(self) -> float:
+        """The time by the database's clock."""
+        if self._clock is not None:
+            return self._clock()
+        async with self.database.reading(MOST_SECONDS) as connection:
+            return await self.database.now(connection)
+
+    async def _now(self, connection: AsyncConnection) -> float:
+        return self._clock() if self._clock is not None else await self.database.now(connection)
+
+    async def moment(self, name: str) -> float | None:
+        """When something was last done by any server."""
+        async with self.database.reading(MOST_SECONDS) as connection:
+            found: float | None = await connection.scalar(sa.select(moments.c.at).where(moments.c.name == name))
+            return found
+
+    async def note_moment(self, name: str, *, seconds: float = MOST_SECONDS) -> None:
+        """Note that something was done now. It is a write like any other, so it also shows whether one can be made."""
+        async with self.database.charging(seconds=seconds) as connection:
+            row = {"name": name, "at": await self._now(connection)}
+            await connection.execute(upsert(self.database.insert, moments), [row])
 
     async def used(self, namespace: str) -> Amounts:
         """What the namespace is charged for."""
         async with self.page(namespace, read_only=True) as page:
             return await page.used()
+
+    async def totals(self) -> dict[str, Amounts]:
+        """What each namespace is charged for; what has expired since anybody wrote is still in it."""
+        query = sa.select(running_sums).where(running_sums.c.dimension == "all")
+        found: dict[str, Amounts] = {}
+        async with self.database.reading(MOST_SECONDS) as connection:
+            for row in await connection.execute(query):
+                found.setdefault(row.namespace, {})[row.resource] = row.charged
+        return found
 
     async def namespaces(self) -> list[str]:
         """Those in which anything is charged, or was seen without being charged."""
@@ -87,11 +178,11 @@ class Ledger:
 
     async def charges(self, namespace: str | None = None) -> AsyncIterator[Charge]:
         """Every live charge, in order of workload."""
-        now = self.clock()
-        query = sa.select(charges).order_by(charges.c.workload)
+        query = sa.select(charges).order_by(charges.c.api_group, charges.c.kind, charges.c.namespace, charges.c.name)
         if namespace is not None:
             query = query.where(charges.c.namespace == namespace)
         async with self.database.reading() as connection:
+            now = await self._now(connection)
             async for row in await connection.stream(query):
                 charge = read_charge(row).at(now)
                 if charge.is_live:
@@ -114,17 +205,18 @@ class Ledger:
     async def _prune_when_due(self, connection: AsyncConnection, recorded: int) -> None:
         """Every so many decisions and sightings; a ledger that nobody writes to does not grow."""
         self._recorded += recorded
-        if self._recorded >= _PRUNE_EVERY:
+        if recorded and self._recorded >= _PRUNE_EVERY:
             await self._prune(connection)
 
     async def _prune(self, connection: AsyncConnection) -> int:
         self._recorded = 0
-        oldest = self.clock() - self.retention_seconds
+        oldest = await self._now(connection) - self.retention_seconds
         newest = sa.select(sightings.c.seen_at).order_by(sightings.c.seen_at.desc()).limit(1)
         is_old = sa.or_(
             sightings.c.seen_at < oldest, sightings.c.seen_at < newest.offset(_MOST_SIGHTINGS - 1).scalar_subquery()
         )
+        keys = [sightings.c.namespace, sightings.c.name, sightings.c.kind, sightings.c.api_group]
         # What another namespace's page is writing stays: two that wait for each other's rows would never end.
-        free = sa.select(sightings.c.workload).where(is_old).with_for_update(skip_locked=True)
-        await connection.execute(sa.delete(sightings).where(sightings.c.workload.in_(free)))
+        free = sa.select(*keys).where(is_old).with_for_update(skip_locked=True)
+        await connection.execute(sa.delete(sightings).where(sa.tuple_(*keys).in_(free)))
         return int((await connection.execute(sa.delete(decisions).where(decisions.c.at < oldest))).rowcount)

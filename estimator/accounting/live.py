@@ -1,4 +1,4 @@
-"""Bindings and quotas of a live Karmada."""
+"""Bindings, their objects, and quotas of a live Karmada."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
+from urllib.parse import quote
 
 import msgspec
 
 from estimator.accounting.allowances import Allowance, read_allowances
+from estimator.accounting.demand import ResourceReference
 from estimator.accounting.sources import GivenAllowances
 from estimator.snapshot.apiserver import ApiServer
-from estimator.snapshot.listing import list_objects
+from estimator.snapshot.listing import get_object, list_objects
 from interpreters.core.errors import InterpError
 
 BINDINGS: Final = (
@@ -25,6 +27,9 @@ _QUOTAS: Final = {
     "FederatedResourceQuota": "/apis/policy.karmada.io/v1alpha1/federatedresourcequotas",
     "ResourceQuota": "/api/v1/resourcequotas",
 }
+GRACE_SECONDS: Final = 60.0
+"""What was admitted that shortly before a list was taken may not be in it yet."""
+
 _NEVER: Final = float("-inf")
 
 log = logging.getLogger("interp.accounting")
@@ -35,6 +40,31 @@ async def live_bindings(server: ApiServer) -> AsyncIterator[list[bytes]]:
     for path in BINDINGS:
         async for page in list_objects(server, path):
             yield page
+
+
+@dataclass(slots=True)
+class LiveObjects:
+    """Single objects of a live Karmada, found by what a binding says of them."""
+
+    server: ApiServer
+    _plurals: dict[str, dict[str, str]] = field(default_factory=dict, init=False)
+
+    async def get(self, reference: ResourceReference, namespace: str) -> dict[str, Any] | None:
+        """The object; None when there is none, or the server does not know its kind. Raises `ApiError`."""
+        version = reference.api_version
+        path = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        if reference.kind not in self._plurals.get(version, {}):
+            self._plurals[version] = await self._discover(path)
+        plural = self._plurals[version].get(reference.kind)
+        if plural is None:
+            return None
+        place = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
+        return await get_object(self.server, f"{path}{place}/{plural}/{quote(reference.name, safe='')}")
+
+    async def _discover(self, path: str) -> dict[str, str]:
+        found = await get_object(self.server, path) or {}
+        resources = found.get("resources") or ()
+        return {resource["kind"]: resource["name"] for resource in resources if "/" not in resource["name"]}
 
 
 async def live_allowances(server: ApiServer) -> list[Allowance]:

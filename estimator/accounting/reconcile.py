@@ -1,18 +1,20 @@
 """Reconciling the ledger with the truth: every binding there is. Each correction is handed out and recorded.
 
-The truth has a moment it was taken at; what the ledger learned after that moment is newer and stays.
+What the ledger knows of a newer state stays: `freshness.py` tells which of two is newer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from estimator.accounting.amounts import Amounts, quantity
-from estimator.accounting.charges import Charge, bound
-from estimator.accounting.demand import Binding, WorkloadKey
-from estimator.accounting.inspection import negatives, unreadable
+from estimator.accounting.charges import Charge, bound, filled
+from estimator.accounting.demand import Binding, Demand, WorkloadKey
+from estimator.accounting.freshness import is_stale, mark_of, moment_of, version_of
+from estimator.accounting.inspection import impossible, unreadable
+from estimator.accounting.intake import Unreadable
 from estimator.accounting.ledger import Ledger
 from estimator.accounting.pages import Page
 from estimator.accounting.rows import Decision
@@ -32,7 +34,8 @@ class Correction:
     problem: str = ""
 
     def __str__(self) -> str:
-        return f"{self.what} {self.workload}: {self.reason}"
+        about = f" {self.workload}" if self.workload.name else ""
+        return f"{self.what}{about}: {self.reason}"
 
     @property
     def reason(self) -> str:
@@ -46,74 +49,113 @@ class Correction:
         return self.problem or ", ".join(changes) or "same amounts, other clusters or components"
 
 
+Objects = Callable[[Sequence[Binding]], Awaitable[Mapping[WorkloadKey, Demand]]]
+"""What scripts say about the objects of bindings that say no pods, as far as the objects are at hand."""
+
+
+async def no_objects(bindings: Sequence[Binding]) -> Mapping[WorkloadKey, Demand]:
+    return {}
+
+
 @dataclass(slots=True)
 class Reconciliation:
     """One run over a ledger. Feed it bindings with `take`, then `finish`; both hand out corrections."""
 
     ledger: Ledger
-    as_of: float
+    as_of: float | None
+    """When the truth was taken, by the database's clock; None when nobody knows."""
+
     dry_run: bool = False
     username: str = "interp ledger reconcile"
+    objects: Objects = no_objects
     newer: int = field(default=0, init=False)
-    """Charges left alone because the ledger learned of them after the truth was taken."""
+    """Charges left alone because the ledger knows something newer than the truth."""
 
-    _started: float = field(init=False)
-    _namespaces: set[str] = field(default_factory=set, init=False)
+    _found: dict[str, set[int]] = field(default_factory=dict, init=False)
+    """Per namespace, the workloads that the truth names, as their hashes: there may be very many."""
 
-    def __post_init__(self) -> None:
-        self._started = self.ledger.clock()
+    _unclear: set[str | None] = field(default_factory=set, init=False)
+    """Namespaces with a binding of which it cannot be read whose it is; None when not even that can."""
 
-    async def take(self, bindings: Sequence[Binding]) -> list[Correction]:
+    _newest: float | None = field(default=None, init=False)
+
+    async def take(self, bindings: Sequence[Binding | Unreadable]) -> list[Correction]:
         """Compare some bindings with their charges."""
         by_namespace: dict[str, list[Binding]] = {}
+        refused = []
         for binding in bindings:
-            by_namespace.setdefault(binding.workload.namespace, []).append(binding)
-        self._namespaces.update(by_namespace)
+            if isinstance(binding, Unreadable):
+                refused.append(self._refuse(binding))
+                continue
+            workload = binding.workload
+            by_namespace.setdefault(workload.namespace, []).append(binding)
+            self._found.setdefault(workload.namespace, set()).add(hash(workload))
+            created = moment_of(binding.metadata.creation_timestamp)
+            self._newest = max((moment for moment in (self._newest, created) if moment is not None), default=None)
+        told = await self.objects([found for group in by_namespace.values() for found in group if not found.spec.parts])
         corrections = []
         async with self.ledger.pages(by_namespace, read_only=self.dry_run) as pages:
             for namespace, group in by_namespace.items():
-                corrections += await self._compare(pages[namespace], group)
-        return corrections
+                corrections += await self._compare(pages[namespace], group, told)
+        return corrections + refused
 
     async def finish(self, *, complete: bool) -> list[Correction]:
         """Remove charges without a binding: everywhere if the truth is `complete`, else where it named any."""
+        if None in self._unclear:
+            return []
+        until = self.as_of if self.as_of is not None else self._newest
         corrections = []
-        for namespace in await self.ledger.namespaces() if complete else sorted(self._namespaces):
+        for namespace in await self.ledger.namespaces() if complete else sorted(self._found):
+            if namespace in self._unclear:
+                continue
+            found = self._found.get(namespace, set())
             async with self.ledger.page(namespace, read_only=self.dry_run) as page:
-                gone = await page.unmarked(self._started, self.as_of)
+                lost = [one for one in await page.untouched_since(page.now) if hash(one.workload) not in found]
+                gone = [charge for charge in lost if until is None or charge.updated_at <= until]
+                self.newer += len(lost) - len(gone)
                 nothing = [(Charge(charge.workload), _correction(charge, Charge(charge.workload))) for charge in gone]
                 corrections += await self._correct(page, nothing)
         return corrections
 
-    async def _compare(self, page: Page, bindings: list[Binding]) -> list[Correction]:
+    def _refuse(self, unreadable: Unreadable) -> Correction:
+        if unreadable.workload is None:
+            self._unclear.add(unreadable.namespace)
+        else:
+            self._found.setdefault(unreadable.workload.namespace, set()).add(hash(unreadable.workload))
+        about = unreadable.workload or WorkloadKey("", "", unreadable.namespace or "", "")
+        return Correction("unreadable", about, {}, {}, unreadable.problem)
+
+    async def _compare(
+        self, page: Page, bindings: list[Binding], told: Mapping[WorkloadKey, Demand]
+    ) -> list[Correction]:
         known = await page.charges_of([binding.workload for binding in bindings])
         changes: dict[WorkloadKey, tuple[Charge, Correction]] = {}
         refused = []
         for binding in bindings:
-            before = known.get(binding.workload) or Charge(binding.workload)
-            if before.updated_at > self.as_of:
+            workload = binding.workload
+            before = known.get(workload) or Charge(workload)
+            if is_stale(before, binding, self.as_of):
                 self.newer += 1
                 continue
-            after = bound(before, binding.spec.plain)
-            if below := "; ".join(negatives(binding.spec)):
-                refused.append(Correction("unreadable", binding.workload, {}, {}, below))
+            spec = binding.spec
+            parts = told[workload].parts if workload in told else None
+            demand = filled(spec.plain, before, parts, version=version_of(spec.resource.resource_version))
+            if problem := "; ".join(impossible(demand)):
+                refused.append(Correction("unreadable", workload, {}, {}, problem))
                 continue
+            after = bound(before, demand, uid=spec.resource.uid, mark=mark_of(binding))
             try:
-                if after != before:
-                    changes[binding.workload] = (replace(after, source="reconcile"), _correction(before, after))
+                if _charged(after) != _charged(before):
+                    changes[workload] = (replace(after, source="reconcile"), _correction(before, after))
             except QuantityError as error:
-                problem = unreadable(binding.spec) or str(error)
-                refused.append(Correction("unreadable", binding.workload, {}, {}, problem))
-        corrections = await self._correct(page, list(changes.values()))
-        if not self.dry_run:
-            await page.mark([binding.workload for binding in bindings], self._started)
-        return corrections + refused
+                refused.append(Correction("unreadable", workload, {}, {}, unreadable(demand) or str(error)))
+        return await self._correct(page, list(changes.values())) + refused
 
     async def _correct(self, page: Page, changes: Sequence[tuple[Charge, Correction]]) -> list[Correction]:
         corrections = [correction for _, correction in changes]
         if corrections and not self.dry_run:
             await page.save(*(after for after, _ in changes))
-            await page.record(
+            page.record(
                 *(
                     Decision(
                         operation="RECONCILE",
@@ -127,6 +169,10 @@ class Reconciliation:
                 )
             )
         return corrections
+
+
+def _charged(charge: Charge) -> tuple[Demand | None, Demand | None]:
+    return charge.confirmed, charge.provisional
 
 
 def _correction(before: Charge, after: Charge) -> Correction:

@@ -17,9 +17,11 @@ from typing import Literal
 
 from estimator.accounting.admission import AllowanceSource
 from estimator.accounting.charges import admitted
-from estimator.accounting.checks import Others, excesses, needs_single_charges
+from estimator.accounting.checks import excesses, needs_scopes
 from estimator.accounting.demand import WorkloadKey, demand_of
 from estimator.accounting.ledger import Ledger
+from estimator.accounting.pages import Page
+from estimator.accounting.queue import Task
 from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import InterpError
 
@@ -36,7 +38,6 @@ class Sighting:
 
     workload: WorkloadKey
     interpreted: Interpreted
-    owner: WorkloadKey | None = None
     uid: str = ""
     generation: int = 0
 
@@ -120,20 +121,18 @@ class Recorder:
     async def _take(self, sighting: Sighting) -> None:
         demand = demand_of(list(sighting.interpreted.as_components))
         workload = sighting.workload
-        warnings: list[str] = []
         allowances = await self.quotas.allowances(workload.namespace) if self.mode == "warn" else ()
-        async with self.ledger.page(workload.namespace) as page:
+
+        async def note(page: Page) -> tuple[bool, list[str]]:
             before = await page.charge(workload)
-            if allowances and not (sighting.owner and await page.is_charged(sighting.owner)):
-                others = Others(
-                    await page.used(without=workload),
-                    await page.charged(without=workload) if needs_single_charges(allowances) else (),
-                )
+            warnings = []
+            if allowances:
                 after = admitted(before, demand, None, generation=sighting.generation, expires_at=page.now)
-                warnings += [str(excess) for excess in excesses(allowances, others, before, after)]
-            is_charged = await page.sight(
-                workload, demand, owner=sighting.owner, uid=sighting.uid, generation=sighting.generation
-            )
+                others = await page.others(before, after, scopes=needs_scopes(allowances))
+                warnings = [str(excess) for excess in excesses(allowances, others, before, after)]
+            return await page.sight(workload, demand, uid=sighting.uid, generation=sighting.generation), warnings
+
+        is_charged, warnings = await self.ledger.submit(Task(workload, note))
         self.counts.recorded += 1
         self.counts.unadmitted += not is_charged
         if self.mode == "warn" and self.validate is not None:

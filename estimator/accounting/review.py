@@ -12,6 +12,7 @@ from interpreters.core.errors import RequestError
 from interpreters.core.kinds import GroupVersionKind
 
 API: Final = "admission.k8s.io/v1"
+QUOTA_EXCEEDED: Final = "QuotaExceeded"
 _LONGEST_WARNING: Final = 256  # the API server cuts what is longer
 
 
@@ -28,6 +29,8 @@ class ObjectMetadata(Struct, frozen=True, rename="camel"):
     generate_name: str = ""
     uid: str = ""
     generation: int = 0
+    resource_version: str = ""
+    creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
     owner_references: list[OwnerReference] | None = None
 
@@ -99,6 +102,8 @@ class Verdict(Struct, frozen=True):
     message: str = ""
     warnings: tuple[str, ...] = ()
     code: int = 403
+    reason: str = "Forbidden"
+    """In Kubernetes' words. karmada-scheduler takes QuotaExceeded, and nothing else, for a full quota."""
 
 
 class _Review(Struct, frozen=True, rename="camel"):
@@ -124,8 +129,7 @@ def encode_review(uid: str, verdict: Verdict) -> bytes:
     """The body to answer with."""
     response: dict[str, object] = {"uid": uid, "allowed": verdict.allowed}
     if not verdict.allowed:
-        reason = {403: "Forbidden", 400: "BadRequest", 503: "ServiceUnavailable"}.get(verdict.code, "InternalError")
-        response["status"] = {"code": verdict.code, "reason": reason, "message": verdict.message}
+        response["status"] = {"code": verdict.code, "reason": verdict.reason, "message": verdict.message}
     if verdict.warnings:
         response["warnings"] = [_short(warning) for warning in verdict.warnings]
     return msgspec.json.encode({"apiVersion": API, "kind": "AdmissionReview", "response": response})

@@ -1,18 +1,15 @@
-"""The ledger's tables, the same on SQLite and PostgreSQL, and the numbered steps that bring an older file up to date.
+"""The ledger's tables, the same on SQLite and PostgreSQL, and which version of them a database has.
 
-The steps are plain functions over one `schema_version` row: there is one schema and it only grows, so a migration
-framework would add more files than there are steps.
+A new database gets them as they are; an older one is brought up to date by the steps of `migration.py`, inside one
+transaction. There is one schema and it only grows, so a migration framework would add more files than there are steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
-
 import sqlalchemy as sa
-from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, MetaData, Table, Text
 
-from interpreters.core.errors import InputError
+from estimator.accounting.columns import AnyText, Exact
 
 tables = MetaData()
 
@@ -21,94 +18,91 @@ schema_version = Table("schema_version", tables, Column("version", Integer, null
 quota_scopes = Table(
     "quota_scopes",
     tables,
-    Column("namespace", String, primary_key=True),
+    Column("namespace", AnyText, primary_key=True),
     comment="One row per namespace; whoever wants to charge it locks the row first.",
 )
+
+moments = Table(
+    "moments",
+    tables,
+    Column("name", AnyText, primary_key=True),
+    Column("at", Double, nullable=False),
+    comment="When something was last done by any server, such as a reconcile, by the database's clock.",
+)
+
+
+def _workload() -> list[Column[str]]:
+    """Who is charged. Name before kind: names tell workloads apart."""
+    return [Column(name, AnyText, primary_key=True) for name in ("namespace", "name", "kind", "api_group")]
+
 
 charges = Table(
     "charges",
     tables,
-    Column("workload", String, primary_key=True, comment="group/kind/namespace/name"),
-    Column("namespace", String, nullable=False),
-    Column("owner", String, comment="the workload that controls this one"),
-    Column("uid", String, nullable=False, default=""),
-    Column("generation", BigInteger, nullable=False, default=0),
+    *_workload(),
+    Column("owner_group", AnyText, comment="the workload that controls this one, in the same namespace"),
+    Column("owner_kind", AnyText),
+    Column("owner_name", AnyText),
+    Column("uid", AnyText, nullable=False, default="", comment="of the object that is confirmed"),
+    Column("provisional_uid", AnyText, nullable=False, default="", comment="of the object that was admitted"),
+    Column("generation", BigInteger, nullable=False, default=0, comment="of the object that was admitted"),
+    Column("object_created", Double, comment="creationTimestamp of the newest object, seconds since 1970"),
+    Column("object_version", Exact, comment="resourceVersion that the newest update replaces"),
+    Column("binding_uid", AnyText, nullable=False, default=""),
+    Column("binding_created", Double),
+    Column("binding_version", Exact, comment="newest resourceVersion known of the binding"),
     Column("confirmed", Text, comment="demand as JSON: what was seen"),
     Column("provisional", Text, comment="demand as JSON: what was admitted and not seen yet"),
-    Column("expires_at", Double, comment="when the provisional part lapses, seconds since 1970"),
-    Column("source", String, nullable=False, default=""),
+    Column("expires_at", Double, comment="when the provisional part lapses, by the database's clock"),
+    Column("is_mixed", Boolean, nullable=False, comment="both parts, and not all pods of one priority class"),
+    Column("source", AnyText, nullable=False, default=""),
     Column("updated_at", Double, nullable=False),
-    Column("marked_at", Double, comment="when a reconcile last found it in the truth"),
-    Index("charges_expiry", "expires_at"),
-    Index("charges_namespace", "namespace"),
-)
+    Index("charges_due", "namespace", "expires_at"),
+    Index(
+        "charges_mixed", "namespace", postgresql_where=sa.text("is_mixed"), sqlite_where=sa.text("is_mixed")
+    ),
+)  # fmt: skip
 
-# A nano-unit sum does not fit in 64 bits, so an amount is kept as two numbers that each can be summed safely.
-NANOS_PER_THOUSAND: Final = 10**12
-
-charge_amounts = Table(
-    "charge_amounts",
+running_sums = Table(
+    "running_sums",
     tables,
-    Column("workload", String, primary_key=True),
-    Column("resource", String, primary_key=True),
-    Column("namespace", String, nullable=False),
-    Column("owner", String),
-    Column("thousands", BigInteger, nullable=False, comment="whole thousands of units"),
-    Column("nanos", BigInteger, nullable=False, comment="the rest, in nano-units"),
-    Index("charge_amounts_sum", "namespace", "resource", "workload", "owner", "thousands", "nanos"),
+    Column("namespace", AnyText, primary_key=True),
+    Column("dimension", AnyText, primary_key=True, comment="all, cluster or priority"),
+    Column("value", AnyText, primary_key=True, comment="the cluster or priority class; empty for all"),
+    Column("resource", AnyText, primary_key=True),
+    Column("charged", Exact, nullable=False, comment="nano-units: the larger of confirmed and provisional"),
+    Column("confirmed", Exact, nullable=False, comment="nano-units of what was seen"),
+    comment="Sums over the namespace's charges, kept with every change of a charge.",
 )
 
 decisions = Table(
     "decisions",
     tables,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
-    Column("request", String, nullable=False, unique=True, comment="uid of the request; a redelivery has the same"),
+    Column("request", AnyText, nullable=False, comment="uid of the request; a redelivery has the same"),
+    Column("digest", AnyText, nullable=False, default="", comment="of what was asked, to know a redelivery by"),
     Column("at", Double, nullable=False),
-    Column("username", String, nullable=False, default=""),
-    Column("operation", String, nullable=False),
-    Column("namespace", String, nullable=False),
-    Column("workload", String, nullable=False),
+    Column("username", AnyText, nullable=False, default=""),
+    Column("operation", AnyText, nullable=False),
+    Column("namespace", AnyText, nullable=False),
+    Column("name", AnyText, nullable=False),
+    Column("kind", AnyText, nullable=False),
+    Column("api_group", AnyText, nullable=False),
     Column("allowed", Boolean, nullable=False),
-    Column("mode", String, nullable=False, default=""),
-    Column("message", Text, nullable=False, default=""),
+    Column("mode", AnyText, nullable=False, default=""),
+    Column("reason", AnyText, nullable=False, default="", comment="of a denial, as the API server was told"),
+    Column("message", AnyText, nullable=False, default=""),
     Column("asked", Text, nullable=False, default="{}", comment="amounts as JSON"),
-    Index("decisions_at", "at"),
+    Index("decisions_request", "request"),
+    Index("decisions_made_at", "at"),
+    comment="Append-only: what was decided is never changed, only forgotten after the retention.",
 )
 
 sightings = Table(
     "sightings",
     tables,
-    Column("workload", String, primary_key=True, comment="group/kind/namespace/name"),
-    Column("namespace", String, nullable=False),
+    *_workload(),
     Column("demand", Text, nullable=False, comment="demand as JSON: what Karmada asked about; it counts for nothing"),
     Column("seen_at", Double, nullable=False),
-    Index("sightings_namespace", "namespace"),
-    Index("sightings_seen_at", "seen_at"),
+    Index("sightings_age", "seen_at"),
 )
-
-
-def _first(connection: sa.Connection) -> None:
-    for table in (quota_scopes, charges, charge_amounts, decisions):
-        table.create(connection, checkfirst=True)
-
-
-def _second(connection: sa.Connection) -> None:
-    sightings.create(connection, checkfirst=True)
-
-
-STEPS: Final[tuple[Callable[[sa.Connection], None], ...]] = (_first, _second)
-"""Step n brings version n to version n + 1. Only ever append."""
-
-
-def migrate(connection: sa.Connection) -> int:
-    """Bring the database to the newest version, inside the caller's transaction; the version it now has."""
-    schema_version.create(connection, checkfirst=True)
-    found = connection.scalar(sa.select(schema_version.c.version)) or 0
-    if found > len(STEPS):
-        raise InputError(f"the ledger has schema version {found}, this release knows {len(STEPS)}: use a newer interp")
-    for step in STEPS[found:]:
-        step(connection)
-    if found < len(STEPS):
-        connection.execute(sa.delete(schema_version))
-        connection.execute(sa.insert(schema_version).values(version=len(STEPS)))
-    return len(STEPS)

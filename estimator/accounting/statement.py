@@ -23,7 +23,7 @@ class PartLine(Wire, frozen=True, omit_defaults=False):
 
 
 class ChargeLine(Wire, frozen=True, omit_defaults=False):
-    """One charge. `counted` is false for what a charged owner answers for."""
+    """One charge. `owner` is the workload that controls it; both are counted where both are charged."""
 
     workload: str
     namespace: str
@@ -35,7 +35,6 @@ class ChargeLine(Wire, frozen=True, omit_defaults=False):
     updated_at: str
     expires_at: str | None = None
     owner: str | None = None
-    counted: bool = True
 
 
 class DecisionLine(Wire, frozen=True, omit_defaults=False):
@@ -83,10 +82,9 @@ async def read_statement(ledger: Ledger, *, namespace: str | None, decisions: in
     pages = []
     for name in names:
         async with ledger.page(name, read_only=True) as page:
-            counted = {charge.workload for charge in await page.charged()}
             used = await page.used()
             strangers = [_unadmitted_line(stranger) for stranger in await page.unadmitted()]
-        lines = [_charge_line(charge, charge.workload in counted) async for charge in ledger.charges(name)]
+        lines = [_charge_line(charge) async for charge in ledger.charges(name)]
         pages.append(NamespaceStatement(name, texts(used), lines, strangers))
     newest = [_decision_line(line) async for line in ledger.decisions(namespace, decisions)]
     return Statement(pages, newest)
@@ -98,15 +96,14 @@ async def export_lines(ledger: Ledger, what: str, namespace: str | None) -> Asyn
         async for decision in ledger.decisions(namespace):
             yield _decision_line(decision)
         return
+    if what == "charges":
+        async for charge in ledger.charges(namespace):
+            yield _charge_line(charge)
+        return
     for name in [namespace] if namespace is not None else await ledger.namespaces():
         async with ledger.page(name, read_only=True) as page:
-            if what == "unadmitted":
-                for stranger in await page.unadmitted():
-                    yield _unadmitted_line(stranger)
-                continue
-            counted = {charge.workload for charge in await page.charged()}
-        async for charge in ledger.charges(name):
-            yield _charge_line(charge, charge.workload in counted)
+            for stranger in await page.unadmitted():
+                yield _unadmitted_line(stranger)
 
 
 LINES: Final[dict[str, type[Line]]] = {
@@ -136,9 +133,9 @@ def render_statement(statement: Statement) -> str:
         lines.append(f"{page.namespace or '(cluster-scoped)'}: charged {used}")
         for charge in page.charges:
             until = f" until {charge.expires_at}" if charge.expires_at else ""
-            answered = f", answered for by {charge.owner}" if not charge.counted else ""
+            owned = f", controlled by {charge.owner}" if charge.owner else ""
             where = f" in {', '.join(charge.clusters)}" if charge.clusters else ""
-            lines.append(f"  {charge.workload}{where}: {_resources(charge.amounts)} ({charge.state}{until}{answered})")
+            lines.append(f"  {charge.workload}{where}: {_resources(charge.amounts)} ({charge.state}{until}{owned})")
         for stranger in page.unadmitted:
             instead = "nothing" if stranger.charged is None else _resources(stranger.charged)
             lines.append(f"  {stranger.workload}: {_resources(stranger.amounts)} (not admitted, charged {instead})")
@@ -159,7 +156,7 @@ def _resources(amounts: dict[str, str]) -> str:
     return ", ".join(named) or "nothing"
 
 
-def _charge_line(charge: Charge, counted: bool) -> ChargeLine:
+def _charge_line(charge: Charge) -> ChargeLine:
     demand = charge.demand
     return ChargeLine(
         workload=str(charge.workload),
@@ -172,7 +169,6 @@ def _charge_line(charge: Charge, counted: bool) -> ChargeLine:
         updated_at=_moment(charge.updated_at),
         expires_at=None if charge.expires_at is None else _moment(charge.expires_at),
         owner=None if charge.owner is None else str(charge.owner),
-        counted=counted,
     )
 
 

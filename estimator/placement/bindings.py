@@ -96,6 +96,14 @@ def is_cluster_scoped(workload: Mapping[str, Any]) -> bool:
     return (gvk.group, gvk.kind) in _CLUSTER_SCOPED
 
 
+def in_namespace(workload: dict[str, Any]) -> dict[str, Any]:
+    """The object with its namespace written out, as kubectl would send it."""
+    metadata = workload.get("metadata") or {}
+    if metadata.get("namespace") or is_cluster_scoped(workload):
+        return workload
+    return {**workload, "metadata": {**metadata, "namespace": "default"}}
+
+
 def build_binding(
     workload: Mapping[str, Any],
     interpreted: Interpreted,

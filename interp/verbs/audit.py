@@ -187,6 +187,7 @@ def _ask_scripts(
     """What scripts say about the workloads, and the binding that `--with` would get. Problems become findings."""
     from estimator.accounting.demand import WorkloadKey, charge_binding, demand_of, placed_in
     from estimator.accounting.findings import finding
+    from estimator.placement.bindings import in_namespace
     from interp.inputs import read_one_object
     from interp.interpreted import interpreted
     from interpreters.core.errors import InputError, ScriptError
@@ -209,7 +210,7 @@ def _ask_scripts(
         if extra is None:
             return known, None
         obj = read_one_object(extra)
-        workload = WorkloadKey.of(_in_namespace(obj))
+        workload = WorkloadKey.of(in_namespace(obj))
         asked = workload._replace(name=f"{workload.name} (what if)")
         return known, charge_binding(asked, placed_in(ask(obj), clusters))
 
@@ -218,17 +219,8 @@ def _objects(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
     import msgspec
 
     from estimator.accounting.streams import files_in, stream_objects
+    from estimator.placement.bindings import in_namespace
 
     for file in files_in(paths):
         for text in stream_objects(file):
-            yield _in_namespace(msgspec.json.decode(text, type=dict))
-
-
-def _in_namespace(obj: dict[str, Any]) -> dict[str, Any]:
-    """The object with its namespace written out, as kubectl would send it."""
-    from estimator.placement.bindings import is_cluster_scoped
-
-    metadata = obj.get("metadata") or {}
-    if metadata.get("namespace") or is_cluster_scoped(obj):
-        return obj
-    return {**obj, "metadata": {**metadata, "namespace": "default"}}
+            yield in_namespace(msgspec.json.decode(text, type=dict))

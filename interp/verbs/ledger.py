@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from interp.output import format_option, print_json
+from interp.scripts import Sources, script_options
 
 if TYPE_CHECKING:
-    from estimator.accounting.demand import Binding
+    from estimator.accounting.demand import Binding, Demand, WorkloadKey
+    from estimator.accounting.intake import Unreadable
+    from estimator.accounting.live import LiveObjects
     from estimator.accounting.reconcile import Correction
 
 _BATCH: Final = 2000  # bindings compared in one transaction
@@ -77,40 +81,83 @@ def export(url: str, namespace: str | None, what: str, output: str) -> int:
     return 0
 
 
+def _moment(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    from estimator.accounting.freshness import moment_of
+
+    moment = moment_of(text)
+    if text is not None and moment is None:
+        raise click.BadParameter(f'expected a time such as 2026-01-31T12:00:00Z, got "{text}"')
+    return moment
+
+
 @command.command("reconcile")
 @url_argument
 @click.option("--bindings", multiple=True, metavar="F", help="The truth: bindings in files or folders.")
 @click.option("--kubeconfig", metavar="F", help="The truth: a live Karmada.")
 @click.option("--context", default="", metavar="NAME", help="The context in the kubeconfig.")
 @click.option(
+    "--as-of", metavar="TIME", callback=_moment, help="When the files were exported, such as 2026-01-31T12:00:00Z."
+)
+@click.option(
+    "--workloads", multiple=True, metavar="F", help="Objects of bindings that say no pods, for scripts to count them."
+)
+@click.option(
     "--complete", is_flag=True, help="The files hold every binding: remove charges of namespaces they do not name."
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be corrected, and change nothing.")
+@script_options
 def reconcile(
-    url: str, bindings: tuple[str, ...], kubeconfig: str | None, context: str, complete: bool, dry_run: bool
+    url: str,
+    bindings: tuple[str, ...],
+    kubeconfig: str | None,
+    context: str,
+    as_of: float | None,
+    workloads: tuple[str, ...],
+    complete: bool,
+    dry_run: bool,
+    **options: Any,
 ) -> int:
-    """Take the truth from bindings or a cluster; print and record every correction. Exit code 1 when there were any."""
+    """Take the truth from bindings or a cluster; print and record every correction. Exit code 1 when there were any.
+
+    What the ledger knows of a newer state stays. Which is newer is told by resourceVersion and creation time, and by
+    --as-of where these do not tell.
+    """
     if bool(bindings) == bool(kubeconfig):
         raise click.UsageError("say where the truth is: one of --bindings and --kubeconfig")
+    if kubeconfig and as_of is not None:
+        raise click.UsageError("--as-of goes with --bindings: a live Karmada is read now")
     import asyncio
 
-    from estimator.accounting.ledger import Ledger
+    from estimator.accounting.ledger import RECONCILED, Ledger
+    from estimator.accounting.live import GRACE_SECONDS
     from estimator.accounting.reconcile import Reconciliation
+    from interp.objects import ObjectDemands, object_demands
 
-    async def run() -> Counter[str]:
+    async def run(demands: ObjectDemands) -> Counter[str]:
         corrections = Counter[str]()
-        async with Ledger(url) as ledger:
-            as_of = _written(bindings, ledger.clock())
-            run = Reconciliation(ledger, as_of, dry_run=dry_run)
-            batches = _live(kubeconfig, context) if kubeconfig else _files(bindings)
-            async for batch in batches:
+        async with AsyncExitStack() as stack:
+            ledger = await stack.enter_async_context(Ledger(url))
+            taken = await ledger.now() - GRACE_SECONDS if kubeconfig else as_of
+            truth = await stack.enter_async_context(_live(kubeconfig, context)) if kubeconfig else _files(bindings)
+            given = demands.of_files(_read_workloads(workloads))
+
+            async def objects(found: Sequence[Binding]) -> Mapping[WorkloadKey, Demand]:
+                others = [binding for binding in found if binding.workload not in given]
+                return {**given, **(await demands.of_live(others, truth.objects) if truth.objects else {})}
+
+            run = Reconciliation(ledger, taken, dry_run=dry_run, objects=objects)
+            async for batch in truth.batches:
                 corrections += _print(await run.take(batch))
             corrections += _print(await run.finish(complete=complete or bool(kubeconfig)))
+            if kubeconfig and not dry_run:
+                await ledger.note_moment(RECONCILED)
             if run.newer:
-                click.echo(f"{run.newer} left alone: the ledger knows them from after the truth was taken", err=True)
+                hint = "" if kubeconfig or as_of is not None else "; --as-of TIME says when the files were exported"
+                click.echo(f"{run.newer} left alone: the ledger knows something newer{hint}", err=True)
         return corrections
 
-    corrections = asyncio.run(run())
+    with object_demands(Sources(**options)) as demands:
+        corrections = asyncio.run(run(demands))
     unreadable = corrections["unreadable"]
     corrected = corrections.total() - unreadable
     done = "would be corrected" if dry_run else "corrected"
@@ -126,31 +173,41 @@ def _print(corrections: Sequence[Correction]) -> Counter[str]:
     return Counter(correction.what for correction in corrections)
 
 
-def _written(paths: Sequence[str], now: float) -> float:
-    """When the truth was taken: the oldest file's time, or now for standard input and a live cluster."""
-    from pathlib import Path
+class _Truth(NamedTuple):
+    """Bindings in batches, and where their objects are if these can be asked for."""
 
-    from estimator.accounting.streams import files_in
-
-    return min((Path(file).stat().st_mtime for file in files_in(paths) if Path(file).is_file()), default=now)
+    batches: AsyncIterator[list[Binding | Unreadable]]
+    objects: LiveObjects | None = None
 
 
-async def _files(paths: Sequence[str]) -> AsyncIterator[list[Binding]]:
+def _files(paths: Sequence[str]) -> _Truth:
     from estimator.accounting.intake import stream_bindings
 
-    bindings = stream_bindings(paths)
-    while batch := list(islice(bindings, _BATCH)):
-        yield batch
+    async def batches() -> AsyncIterator[list[Binding | Unreadable]]:
+        bindings = stream_bindings(paths)
+        while batch := list(islice(bindings, _BATCH)):
+            yield batch
+
+    return _Truth(batches())
 
 
-async def _live(kubeconfig: str, context: str) -> AsyncIterator[list[Binding]]:
+@asynccontextmanager
+async def _live(kubeconfig: str, context: str) -> AsyncIterator[_Truth]:
     from pathlib import Path
 
     from estimator.accounting.intake import only_bindings
-    from estimator.accounting.live import live_bindings
+    from estimator.accounting.live import LiveObjects, live_bindings
     from estimator.snapshot.apiserver import ApiServer
     from estimator.snapshot.kubeconfig import read_kubeconfig
 
     async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:
-        async for page in live_bindings(server):
-            yield list(only_bindings(page, kubeconfig))
+        yield _Truth(
+            (list(only_bindings(page, kubeconfig)) async for page in live_bindings(server)), LiveObjects(server)
+        )
+
+
+def _read_workloads(paths: Sequence[str]) -> list[dict[str, Any]]:
+    from estimator.placement.bindings import in_namespace
+    from interp.inputs import read_objects
+
+    return [in_namespace(obj) for obj in read_objects(tuple(paths))] if paths else []

@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import yaml
 from tests.interp.command import interp
 from tests.webhook.server import SCRIPTS, Client, Server, request
 
+_NUMBERS = count(1)
 QUOTA = {
     "apiVersion": "policy.karmada.io/v1alpha1",
     "kind": "FederatedResourceQuota",
@@ -30,7 +32,7 @@ def review(name: str, cpu: str, operation: str = "CREATE", **more: Any) -> dict[
     obj["metadata"]["name"] = name
     fields: dict[str, Any] = {"object": obj} if operation != "DELETE" else {"oldObject": obj}
     asked = {
-        "uid": f"uid-{name}",
+        "uid": f"uid-{next(_NUMBERS)}",
         "kind": {"group": "stage.example.org", "version": "v1", "kind": "Act"},
         "resource": {"group": "stage.example.org", "version": "v1", "resource": "acts"},
         "name": name,

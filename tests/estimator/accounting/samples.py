@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from typing import Any
 
 from estimator.accounting.allowances import Allowance, read_allowance
@@ -13,6 +14,7 @@ from estimator.accounting.review import AdmissionRequest, decode_review
 from estimator.placement.bindings import Interpreted
 from interpreters.core.requirements import Component, ComponentRequirements
 
+_NUMBERS = count(1)
 FLINK = {"group": "flink.apache.org", "version": "v1beta1", "kind": "FlinkDeployment"}
 
 
@@ -60,7 +62,7 @@ def request(
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",
         "request": {
-            "uid": uid or f"{operation}-{name}-{json.dumps(metadata, sort_keys=True)}",
+            "uid": uid or f"request-{next(_NUMBERS)}",
             "kind": kind,
             "name": name,
             "namespace": namespace,
@@ -96,6 +98,5 @@ def binding_request(operation: str, obj: dict[str, Any], old: dict[str, Any] | N
     kind = {"group": "work.karmada.io", "version": "v1alpha2", "kind": obj["kind"]}
     metadata = obj["metadata"]
     return request(
-        operation, metadata["name"], kind=kind, obj=obj, old=old or obj, namespace=metadata.get("namespace", ""),
-        uid=f"{operation}-{json.dumps(obj, sort_keys=True)}",
-    )  # fmt: skip
+        operation, metadata["name"], kind=kind, obj=obj, old=old or obj, namespace=metadata.get("namespace", "")
+    )

@@ -15,9 +15,10 @@ from estimator.accounting.charges import Charge
 from estimator.accounting.database import LedgerError, database_url
 from estimator.accounting.demand import Binding, WorkloadKey, binding_decoder
 from estimator.accounting.ledger import Ledger
+from estimator.accounting.migration import NEWEST
 from estimator.accounting.reconcile import Reconciliation
 from estimator.accounting.rows import Decision
-from estimator.accounting.schema import STEPS, charge_amounts, schema_version
+from estimator.accounting.schema import running_sums, schema_version
 from estimator.accounting.statement import csv_header, csv_row, export_lines, read_statement, render_statement
 from interpreters.core.errors import InputError
 from tests.estimator.accounting.conftest import Clock
@@ -64,7 +65,7 @@ async def test_what_the_ledger_learned_after_the_truth_was_taken_stays(ledger: L
     await book(ledger, JOB._replace(name="newcomer"), demand(("main", 1, {"cpu": "1"})))
     run = Reconciliation(ledger, as_of=taken)
     assert await corrections(run, a_binding("job", "2")) == []
-    assert run.newer == 1
+    assert run.newer == 2
 
 
 @pytest.mark.parametrize(("complete", "removed"), [(False, []), (True, ["removed team-b/other"])])
@@ -90,7 +91,7 @@ async def test_a_binding_that_cannot_be_read_is_reported_and_the_others_are_reco
 async def test_decisions_older_than_the_retention_are_forgotten(ledger: Ledger, clock: Clock) -> None:
     async def decide(uid: str) -> None:
         async with ledger.page("team-a") as page:
-            await page.record(Decision("CREATE", JOB, True, request=uid))
+            page.record(Decision("CREATE", JOB, True, request=uid))
 
     await decide("old")
     clock.now += ledger.retention_seconds + 1
@@ -147,12 +148,12 @@ async def test_an_error_inside_a_page_leaves_no_half_charge(ledger: Ledger) -> N
             raise ZeroDivisionError
     assert await ledger.used("team-a") == {}
     async with ledger.database.reading() as connection:
-        assert (await connection.execute(sa.select(charge_amounts))).all() == []
+        assert (await connection.execute(sa.select(running_sums))).all() == []
 
 
 async def test_opening_twice_migrates_once_and_a_newer_schema_is_refused(ledger_url: str) -> None:
     async with Ledger(ledger_url), Ledger(ledger_url) as ledger, ledger.database.charging() as connection:
-        assert (await connection.execute(sa.select(schema_version.c.version))).all() == [(len(STEPS),)]
+        assert (await connection.execute(sa.select(schema_version.c.version))).all() == [(NEWEST,)]
         await connection.execute(sa.update(schema_version).values(version=99))
     with pytest.raises(InputError, match="schema version 99, this release knows"):
         await Ledger(ledger_url).__aenter__()

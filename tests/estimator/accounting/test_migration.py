@@ -1,0 +1,93 @@
+"""A ledger that version 2 of the schema wrote, with a slash in names and sums beyond 64 bits, is read on."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import asyncpg
+import pytest
+import sqlalchemy as sa
+
+from estimator.accounting.admission import Gate, Interpretation
+from estimator.accounting.amounts import texts
+from estimator.accounting.ledger import Ledger
+from estimator.accounting.migration import NEWEST
+from estimator.accounting.schema import schema_version
+from estimator.accounting.sources import GivenAllowances
+from tests.estimator.accounting.conftest import Clock
+from tests.estimator.accounting.samples import limit, one, request
+from tests.interp.command import interp
+
+OLD = (Path(__file__).parent / "ledger_version_2.sql").read_text()
+"""Written by the release before running sums, on SQLite."""
+
+CHARGED = [  # namespace, cpu, everything else that is charged
+    ("team-a", "22", {"memory": "4Gi", "pods": "8", "count/flinkdeployments.flink.apache.org": "4",
+                      "count/fleets.x.io": "1"}),
+    ("team-b", "2", {"pods": "2", "x.io/huge": "18E", "count/deployments.apps": "2"}),
+    ("", "1", {"pods": "1", "count/pods": "1"}),
+]  # fmt: skip
+
+
+def without_sightings(script: str) -> str:
+    """The same ledger as the first version of the schema would have it."""
+    lines = [line for line in script.splitlines() if 'INTO "sightings"' not in line and "ON sightings" not in line]
+    start = next(number for number, line in enumerate(lines) if line.startswith("CREATE TABLE sightings"))
+    end = lines.index(");", start)
+    return "\n".join([*lines[:start], *lines[end + 1 :]]).replace(
+        '"schema_version" VALUES(2)', '"schema_version" VALUES(1)'
+    )
+
+
+async def restore(url: str, script: str) -> None:
+    if url.startswith("sqlite:///"):
+        with sqlite3.connect(url.removeprefix("sqlite:///")) as connection:
+            connection.executescript(script)
+        return
+    for written, meant in (
+        ("BEGIN TRANSACTION;", ""), ("COMMIT;", ""), (" DOUBLE", " DOUBLE PRECISION"), ("id INTEGER", "id BIGSERIAL"),
+        ("allowed BOOLEAN", "allowed INTEGER"),
+    ):  # fmt: skip
+        script = script.replace(written, meant)
+    connection = await asyncpg.connect(url)
+    await connection.execute(script)
+    await connection.execute("ALTER TABLE decisions ALTER allowed TYPE BOOLEAN USING allowed = 1")
+    await connection.close()
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_every_charge_decision_and_sighting_is_there_afterwards(
+    ledger_url: str, clock: Clock, version: int
+) -> None:
+    await restore(ledger_url, OLD if version == 2 else without_sightings(OLD))
+    async with Ledger(ledger_url, clock=clock) as ledger:
+        for namespace, cpu, others in CHARGED:
+            assert texts(await ledger.used(namespace)) == {"cpu": cpu, **others}
+            async with ledger.page(namespace) as page:
+                assert texts(await page.used()) == {"cpu": cpu, **others}
+        owners = {charge.workload.name: charge.owner and charge.owner.name async for charge in ledger.charges("team-a")}
+        assert owners == {"scheduled": None, "promised": None, "with/slash": None, "child": "par/ent", "par/ent": None}
+        decided = [(line.workload.name, line.allowed) async for line in ledger.decisions()]
+        assert decided == [("child", True), ("with/slash", True), ("too-big", False), ("promised", True),
+                           ("scheduled", True), ("scheduled", True)]  # fmt: skip
+        async with ledger.page("team-a", read_only=True) as page:
+            seen = [stranger.workload.name for stranger in await page.unadmitted()]
+        assert seen == (["seen/only"] if version == 2 else [])
+        gate = Gate(ledger, GivenAllowances([limit({"cpu": "30"})]))
+        assert not (await gate.decide(request(name="nine"), Interpretation(one("9")))).allowed
+        assert (await gate.decide(request(name="eight"), Interpretation(one("8")))).allowed
+        clock.now += 601
+        assert texts(await ledger.used("team-a"))["cpu"] == "10", "what was only promised has lapsed"
+        async with ledger.database.reading() as connection:
+            assert (await connection.execute(sa.select(schema_version.c.version))).all() == [(NEWEST,)]
+    async with Ledger(ledger_url, clock=clock) as ledger:
+        assert texts(await ledger.used("team-b"))["x.io/huge"] == "18E", "the second opening changes nothing"
+
+
+async def test_the_verbs_read_it(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    await restore(url, OLD)
+    assert "Fleet.x.io team-a/par/ent: cpu 6" in interp("ledger", "show", url).out
+    assert len(interp("ledger", "export", url, "--what", "decisions").out.splitlines()) == 6
+    assert interp("audit", "--ledger", url).code == 0
