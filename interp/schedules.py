@@ -111,12 +111,14 @@ def estimating(
     members: Sequence[Member],
     addresses: Mapping[str, str] | None = None,
     assumed: Mapping[str, Sequence[AssumedWorkload]] | None = None,
+    *,
+    in_sets: bool = False,
 ) -> Callable[[str], Availability | None]:
     """How much of the workload a cluster takes: replicas of one template, sets of several. The smallest answer counts:
     of its summary and models, of its nodes where they are known, of its estimator where one is named. `assumed` are
-    workloads that were sent to a cluster before and are not in its picture yet."""
+    workloads that were sent to a cluster before and are not in its picture yet; `in_sets` counts sets of one, too."""
     known = {member.cluster.name: member.known for member in members}
-    replicas = len(workload.components) == 1
+    replicas = len(workload.components) == 1 and not in_sets
 
     def estimate(name: str) -> Availability | None:
         before = (assumed or {}).get(name, ())
@@ -126,18 +128,20 @@ def estimating(
             raise InputError(f"cluster {name}: {error}") from None
         answers = [] if found.problem else [Availability(found.count, found.binding)]
         if addresses and name in addresses:
-            answers.append(_remote(workload, name, addresses[name], before))
+            answers.append(_remote(workload, name, addresses[name], before, in_sets=not replicas))
         limits = [one for one in answers if one.count not in (NO_OPINION, NO_LIMIT)]
         return min(limits, key=lambda one: one.count, default=None)
 
     return estimate
 
 
-def _remote(workload: Workload, cluster: str, address: str, assumed: Sequence[AssumedWorkload]) -> Availability:
+def _remote(
+    workload: Workload, cluster: str, address: str, assumed: Sequence[AssumedWorkload], *, in_sets: bool
+) -> Availability:
     from estimator.service.client import ask_replicas, ask_sets
 
     about = f"kind={workload.kind}, name={workload.namespace}/{workload.name}"
-    if len(workload.components) == 1:
+    if not in_sets:
         needs = requirements_of(workload.components[0], workload.namespace)
         count = ask_replicas(address, cluster, needs, about=about, assumed=assumed)
     else:

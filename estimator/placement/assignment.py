@@ -32,7 +32,7 @@ class Sharing:
 def assign(chosen: Sequence[Candidate], sharing: Sharing, *, in_tiers: bool = False) -> list[Target] | Failure:
     """The targets, in the order of the clusters chosen; one with no replicas is left out."""
     demand = sharing.demand
-    if len(demand.components) != 1:
+    if demand.is_whole or not demand.components:
         return [Target(one.name) for one in chosen]
     shares = _overflowing(chosen, sharing) if in_tiers else _shares(chosen, demand.replicas, sharing)
     if isinstance(shares, Failure):

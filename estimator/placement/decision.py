@@ -22,6 +22,8 @@ class Demand:
     kind: GroupVersionKind
     components: tuple[Component, ...] = ()
     uid: str = ""
+    undivided: bool = False
+    """One component that Karmada knows as a component only, without replicas: it divides that no more than several."""
 
     @staticmethod
     def of(workload: Mapping[str, Any], said: Interpreted) -> Demand:
@@ -31,12 +33,12 @@ class Demand:
     @property
     def is_whole(self) -> bool:
         """Several components: never divided, a cluster gets all of it or nothing."""
-        return len(self.components) > 1
+        return len(self.components) > 1 or (self.undivided and bool(self.components))
 
     @property
     def replicas(self) -> int:
         """What is divided among clusters."""
-        return self.components[0].replicas if len(self.components) == 1 else 0
+        return self.components[0].replicas if len(self.components) == 1 and not self.is_whole else 0
 
     @property
     def unit(self) -> str:

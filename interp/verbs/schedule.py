@@ -1,4 +1,4 @@
-"""`interp schedule`: where workloads would go, group by group, and why not elsewhere."""
+"""`interp schedule`: where workloads would go, group by group, and why not elsewhere; or why a live one is there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("schedule", short_help="where a workload would go, and why not elsewhere")
-@click.argument("workloads", nargs=-1, required=True, metavar="WORKLOAD...")
+@click.argument("workloads", nargs=-1, metavar="[WORKLOAD]...")
 @click.option("--policy", "policy_files", multiple=True, metavar="F",
               help="The PropagationPolicy or ClusterPropagationPolicy; of several each workload has one.")  # fmt: skip
 @click.option("--clusters", "cluster_files", multiple=True, metavar="F",
@@ -35,8 +35,11 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--estimator", "estimators", multiple=True, metavar="CLUSTER=HOST:PORT",
               help="An estimator to ask about a cluster over gRPC, as karmada-scheduler would.")  # fmt: skip
-@click.option("--binding", "bindings", multiple=True, metavar="F",
-              help="The ResourceBinding as it is now: where the workload runs, and its observed affinity.")  # fmt: skip
+@click.option("--binding", "bindings", multiple=True, metavar="F | NAMESPACE/NAME",
+              help="The binding as it is now: a file, or without WORKLOAD a live one to explain.")  # fmt: skip
+@click.option("--kubeconfig", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="F",
+              help="Of the Karmada API server that has the live binding.")  # fmt: skip
+@click.option("--context", default="", metavar="NAME", help="The context in the kubeconfig.")
 @click.option("--observed-affinity", metavar="NAME", help="The group it was scheduled with; the search starts there.")
 @click.option("--reschedule", is_flag=True, help="Decide as if a reschedule had been asked for: share out afresh.")
 @click.option("--unavailable", multiple=True, metavar="CLUSTER",
@@ -55,10 +58,18 @@ def command(workloads: tuple[str, ...], karmada: Release | None, output: str, **
     Several WORKLOADs are scheduled by priority, each with what those before it left. Exit code 1 when one of them goes
     nowhere. `-o yaml` prints the bindings as they then stand.
 
+    Without WORKLOAD, `--binding NAMESPACE/NAME` (NAME alone for a ClusterResourceBinding) is read from a live Karmada
+    with its policy, clusters, quotas and events: why it is where it is, or nowhere, and what would change that.
+
     \b
     interp schedule flink.yaml --policy policy.yaml --clusters clusters.json
     interp schedule web.yaml --policy policy.yaml --clusters clusters.json --unavailable member1
+    interp schedule --binding shop/web-deployment --kubeconfig ~/.kube/karmada.config
     """
+    if not workloads:
+        from interp.live_schedule import explain_live
+
+        return explain_live(options, karmada, output)
     from interp.schedule_runs import Circumstances, run
     from interp.schedules import read_members
     from interpreters.core.karmada import NEWEST
