@@ -30,7 +30,7 @@ serve: $(READY)  ## run the webhook with bundled scripts and development certifi
 
 SECONDS ?= 60
 soak: $(READY)  ## mixed traffic with sandbox attacks for a minute: make soak [SECONDS=…]
-	$(BIN)/python -m tests.webhook.hostile --seconds $(SECONDS)
+	$(BIN)/python -m tests.hostile.soak --seconds $(SECONDS)
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest -n 2 $(TESTS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -120,16 +121,16 @@ def _term(term: NodeSelectorTerm, roster: Roster) -> Mask:
 def _label_matches(requirement: NodeSelectorRequirement, roster: Roster) -> Mask:
     if not _valid_label_requirement(requirement):
         return np.zeros(len(roster), dtype=np.bool_)
-    kinds = roster.label(requirement.key)
-    return kinds.spread([_value_matches(requirement, value) for value in kinds.values], np.bool_)
+    kinds, wanted = roster.label(requirement.key), frozenset(requirement.values)
+    return kinds.spread([_value_matches(requirement, wanted, value) for value in kinds.values], np.bool_)
 
 
-def _value_matches(requirement: NodeSelectorRequirement, value: str | None) -> bool:
+def _value_matches(requirement: NodeSelectorRequirement, wanted: frozenset[str], value: str | None) -> bool:
     match requirement.operator:
         case "In":
-            return value in requirement.values
+            return value in wanted
         case "NotIn":
-            return value is None or value not in requirement.values
+            return value is None or value not in wanted
         case "Exists":
             return value is not None
         case "DoesNotExist":
@@ -174,6 +175,7 @@ def _valid_label_requirement(requirement: NodeSelectorRequirement) -> bool:
     )
 
 
+@lru_cache(16384)  # the labels of nodes are asked about again and again
 def _integer(text: str | None) -> int | None:
     if text is None or len(text) > 30 or not _INTEGER.fullmatch(text):
         return None

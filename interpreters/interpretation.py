@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
+from interpreters.background import Background
 from interpreters.catalog import Catalog, Functions, Offer
 from interpreters.core.engine import Outcome, Script
 from interpreters.core.errors import ReplyError, RequestError, ScriptError, UnknownTargetError
+from interpreters.core.json_values import decoded
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.lost_values import lost_values
 from interpreters.core.operations import Operation
 from interpreters.core.replies import build_reply
 from interpreters.core.requirements import Dependency
+from interpreters.core.secrets import holds_secret, without_values
 from interpreters.core.wire import Reply, Request
 from interpreters.scan import Candidate, Found, Origin
 
@@ -45,8 +48,9 @@ class AsyncRunner(Protocol):
 
 
 class Interpretation(Struct, frozen=True):
-    """A reply, and how it came about: which scripts answered and what their calls used."""
+    """A reply, and how it came about: which scripts answered to what and what their calls used."""
 
+    request: Request
     reply: Reply
     offers: tuple[Offer, ...]
     outcomes: tuple[Outcome, ...]
@@ -59,7 +63,9 @@ class Interpretation(Struct, frozen=True):
     def lost(self) -> list[str]:
         """What the scripts returned and the reply does not hold, a sentence each."""
         answers = zip(self.offers, self.outcomes, strict=True)
-        return [lost for offer, outcome in answers for lost in lost_values(offer.operation.answer, outcome.values)]
+        lost = [one for offer, outcome in answers for one in lost_values(offer.operation.answer, outcome.values)]
+        texts = self.request.arguments()
+        return [without_values(one, *texts) for one in lost] if lost and holds_secret(*texts) else lost
 
 
 def request_for(obj: dict[str, Any], operation: Operation, **more: Any) -> Request:
@@ -80,67 +86,76 @@ def request_for(obj: dict[str, Any], operation: Operation, **more: Any) -> Reque
 
 def interpret(runner: Runner, catalog: Catalog, request: Request) -> Interpretation:
     """Answer one request, waiting for the script. Raises `InterpError`."""
-    steps = _steps(catalog, request)
-    try:
-        offer = next(steps)
-        while True:
-            try:
-                outcome = runner.call(
-                    offer.script, offer.function, request.arguments(), reads_only=not request.operation.changes_object
-                )
-            except ScriptError as error:
-                raise _placed(error, offer) from None
-            offer = steps.send(outcome)
-    except StopIteration as done:
-        return _finished(done)
+    asking = _Asking(catalog, request)
+    for offer in asking.offers:
+        try:
+            outcome = runner.call(
+                offer.script, offer.function, request.arguments(), reads_only=not request.operation.changes_object
+            )
+        except ScriptError as error:
+            raise asking.told(error, offer) from None
+        asking.take(offer, outcome)
+    return asking.result()
 
 
 async def interpret_async(
-    runner: AsyncRunner, catalog: Catalog, request: Request, deadline: float | None = None
+    runner: AsyncRunner, background: Background, catalog: Catalog, request: Request, deadline: float | None = None
 ) -> Interpretation:
     """Answer one request without blocking the event loop. Raises `InterpError`."""
-    steps = _steps(catalog, request)
-    try:
-        offer = next(steps)
-        while True:
-            try:
-                outcome = await runner.call(
-                    offer.script,
-                    offer.function,
-                    request.arguments(),
-                    reads_only=not request.operation.changes_object,
-                    deadline=deadline,
-                )
-            except ScriptError as error:
-                raise _placed(error, offer) from None
-            offer = steps.send(outcome)
-    except StopIteration as done:
-        return _finished(done)
-
-
-def _finished(done: StopIteration) -> Interpretation:
-    interpretation: Interpretation = done.value
-    return interpretation
-
-
-def _steps(catalog: Catalog, request: Request) -> Generator[Offer, Outcome, Interpretation]:
-    """Yields each offer to call, is sent what it returned, and returns the interpretation."""
-    offers = catalog.find(request.kind, request.operation)
-    if offers[0].source.origin is Origin.DEFAULT and not _has_pod_template(request.object):
-        raise UnknownTargetError(
-            f"no script knows {request.kind}, and it has no pod template in spec.template to fall back on"
-        )
-    outcomes, replies = [], []
-    for offer in offers:
-        outcome = yield offer
-        outcomes.append(outcome)
+    asking = _Asking(catalog, request)
+    for offer in asking.offers:
         try:
-            replies.append(build_reply(request, outcome.values))
+            outcome = await runner.call(
+                offer.script,
+                offer.function,
+                request.arguments(),
+                reads_only=not request.operation.changes_object,
+                deadline=deadline,
+            )
+        except ScriptError as error:
+            raise asking.told(error, offer) from None
+        size = sum(map(len, outcome.values)) + (len(request.object) if request.operation.changes_object else 0)
+        await background.run(size, deadline, asking.take, offer, outcome)
+    return asking.result()
+
+
+class _Asking:
+    """One request on its way: which offers to call, and what they said so far."""
+
+    def __init__(self, catalog: Catalog, request: Request) -> None:
+        self.offers = catalog.find(request.kind, request.operation)
+        if self.offers[0].source.origin is Origin.DEFAULT and not _has_pod_template(request.object):
+            raise UnknownTargetError(
+                f"no script knows {request.kind}, and it has no pod template in spec.template to fall back on"
+            )
+        self._request = request
+        self._outcomes: list[Outcome] = []
+        self._replies: list[Reply] = []
+
+    def take(self, offer: Offer, outcome: Outcome) -> None:
+        """Note what an offer answered. Raises `ReplyError` if that is no reply."""
+        try:
+            reply = build_reply(self._request, outcome.values)
         except ReplyError as error:
             error.script, error.function, error.printed = offer.script.name, offer.function, outcome.printed
-            raise
-    reply = replies[0] if len(replies) == 1 else Reply(dependencies=_united(replies))
-    return Interpretation(reply, offers, tuple(outcomes))
+            raise self._discreet(error) from None
+        self._outcomes.append(outcome)
+        self._replies.append(reply)
+
+    def told(self, error: ScriptError, offer: Offer) -> ScriptError:
+        """The error of a call, as the caller may hear of it."""
+        return self._discreet(_placed(error, offer))
+
+    def _discreet(self, error: ScriptError) -> ScriptError:
+        texts = self._request.arguments()
+        if holds_secret(*texts):
+            error.message = without_values(error.message, *texts)
+        return error
+
+    def result(self) -> Interpretation:
+        replies = self._replies
+        reply = replies[0] if len(replies) == 1 else Reply(dependencies=_united(replies))
+        return Interpretation(self._request, reply, self.offers, tuple(self._outcomes))
 
 
 def _placed(error: ScriptError, offer: Offer) -> ScriptError:
@@ -158,9 +173,22 @@ def _placed(error: ScriptError, offer: Offer) -> ScriptError:
     return error
 
 
+class _PodSpec(Struct):
+    template: Raw = Raw()
+
+
+class _Object(Struct):
+    spec: Raw = Raw()
+
+
 def _has_pod_template(obj: bytes) -> bool:
-    spec = msgspec.json.decode(obj).get("spec")
-    return isinstance(spec, dict) and isinstance(spec.get("template"), dict)
+    """Whether there is an object in `spec.template`. Nothing else is decoded: this is asked on the event loop."""
+    spec = bytes(decoded(obj, _unreadable, _Object).spec)
+    return spec[:1] == b"{" and bytes(decoded(spec, _unreadable, _PodSpec).template)[:1] == b"{"
+
+
+def _unreadable(why: str) -> RequestError:
+    return RequestError(f"request.object: {why}")
 
 
 def _united(replies: Iterable[Reply]) -> list[Dependency]:

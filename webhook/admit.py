@@ -9,6 +9,7 @@ from msgspec import Raw
 from estimator.accounting.admission import ClusterFit, Interpretation
 from estimator.accounting.review import AdmissionRequest, decode_review, encode_review
 from interpreters.core.errors import RequestError, ScriptError
+from interpreters.core.json_values import kind_of
 from webhook import openapi
 from webhook.accounting import Accounting
 from webhook.endpoint import checked_names, received
@@ -22,11 +23,11 @@ PATH = "/admit"
 
 def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
     async def answer(request: BaseRequest) -> Response:
-        body, deadline = await received(request, service.settings)
-        review = decode_review(body)
-        said = await _interpretation(service, review, deadline)
-        # A ledger that cannot be written is an HTTP error, so that the registered failurePolicy decides.
-        verdict = await accounting.gate.decide(review, said)
+        async with received(request, service) as (body, deadline):
+            review = decode_review(body)
+            said = await _interpretation(service, review, deadline)
+            # A ledger that cannot be written is an HTTP error, so that the registered failurePolicy decides.
+            verdict = await accounting.gate.decide(review, said)
         service.metrics.admissions.labels("allowed" if verdict.allowed else "denied").inc()
         return Response(body=encode_review(review.uid, verdict), content_type="application/json")
 
@@ -35,7 +36,8 @@ def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
 
 async def _interpretation(service: Service, review: AdmissionRequest, deadline: float) -> Interpretation | None:
     """What the scripts and clusters say; None for a kind that no script knows."""
-    kind = checked_names(review.kind)
+    metadata = review.metadata
+    kind = checked_names(review.kind, review.name, review.namespace, metadata.name, metadata.namespace, metadata.uid)
     if not tells_pods(service.catalog, kind):
         return None
     if review.operation == "DELETE":
@@ -49,16 +51,14 @@ async def _interpretation(service: Service, review: AdmissionRequest, deadline: 
         return Interpretation(problem=str(error))
     if service.clusters is None or not new.as_components:
         return Interpretation(new, old)
-    fits = [ClusterFit(*fit) for fit in await service.clusters.fits(new.as_components, review.workload.namespace)]
-    return Interpretation(new, old, fits=fits)
+    fits = await service.clusters.fits(new.as_components, review.workload.namespace, deadline)
+    return Interpretation(new, old, fits=[ClusterFit(*fit) for fit in fits])
 
 
 def _object(field: str, raw: Raw) -> bytes:
     text = bytes(raw)
     if text[:1] != b"{":
-        raise RequestError(
-            f"request.{field}: expected an object, got {text[:20].decode(errors='replace') or 'nothing'}"
-        )
+        raise RequestError(f"request.{field}: expected an object, got {kind_of(text)}")
     return text
 
 

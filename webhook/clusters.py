@@ -10,8 +10,10 @@ from typing import Any
 
 import msgspec
 
+from estimator.bounds import check_components
 from estimator.estimation import estimate_replicas, estimate_sets
 from estimator.general import general_replicas, general_sets
+from estimator.lanes import Lanes
 from estimator.merge import tightest
 from estimator.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Code, Estimate
 from estimator.service.clusters import find_clusters
@@ -69,20 +71,23 @@ class Clusters:
     """Answers questions about each of them; never blocks the event loop."""
 
     known: Mapping[str, Cluster]
-    _turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+    lanes: Lanes = field(default_factory=lambda: Lanes(_AT_ONCE))
 
     def select(self, names: Sequence[str]) -> list[Cluster]:
-        """These, or all. Raises `RequestError` naming the known ones."""
-        unknown = [name for name in names if name not in self.known]
-        if unknown:
+        """These, each once, or all. Raises `RequestError` naming the known ones."""
+        unknown = next((name for name in names if name not in self.known), None)
+        if unknown is not None:
             known = ", ".join(sorted(self.known))
-            raise RequestError(f"clusters: {unknown[0]!r:.80} is not known; known are {known}")
-        return [self.known[name] for name in names or sorted(self.known)]
+            raise RequestError(f"clusters: {unknown!r:.80} is not known; known are {known}")
+        return [self.known[name] for name in dict.fromkeys(names) or sorted(self.known)]
 
-    async def ask(self, cluster: Cluster, question: Question) -> ClusterAnswer:
+    async def ask(
+        self, cluster: Cluster, question: Question, deadline: float | None = None, size: int = 0
+    ) -> ClusterAnswer:
+        """`size` is how many bytes the question has: large ones wait for each other. Raises `BusyError`."""
         state, summary = cluster.state(), cluster.summary()
-        async with self._turn:
-            estimate = await asyncio.to_thread(question.answer, state.still() if state else None, summary)
+        still = state.still() if state else None
+        estimate = await self.lanes.run(size, deadline, question.answer, still, summary)
         if estimate is None:
             why = cluster.problem or "the cluster is being read"
             return ClusterAnswer(cluster.name, Estimate(question.unit, NO_OPINION, Code.NOOPERATION, [why]), None)
@@ -90,10 +95,13 @@ class Clusters:
             estimate = msgspec.structs.replace(estimate, count=NO_OPINION, replicas=None)
         return ClusterAnswer(cluster.name, estimate, round(cluster.staleness(), 3))
 
-    async def fits(self, components: Sequence[Component], namespace: str) -> list[tuple[str, int, str]]:
+    async def fits(
+        self, components: Sequence[Component], namespace: str, deadline: float
+    ) -> list[tuple[str, int, str]]:
         """For each cluster how many sets it takes, no opinion counting as no limit, and what stops the next."""
-        question = ask_for_sets(components, namespace)
-        answers = [await self.ask(cluster, question) for cluster in self.select(())]
+        check_components(components)
+        question, size = ask_for_sets(components, namespace), len(msgspec.json.encode(components))
+        answers = [await self.ask(cluster, question, deadline, size) for cluster in self.select(())]
         return [
             (
                 answer.cluster,
@@ -121,9 +129,11 @@ async def following(sources: Sequence[str]) -> AsyncIterator[Clusters]:
     """The clusters of the settings, kept up to date for as long as the block lasts."""
     known = find_clusters(EstimatorSettings(clusters=sources), Precedence())
     tasks = [asyncio.create_task(follow(cluster)) for cluster in known.values()]
+    clusters = Clusters(known)
     try:
-        yield Clusters(known)
+        yield clusters
     finally:
+        clusters.lanes.close()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from aiohttp.web_request import BaseRequest
 
 from interpreters.core.errors import RequestError
 from interpreters.core.kinds import GroupVersionKind
 from webhook.bodies import HttpProblem, read_body
+from webhook.service import Service
 from webhook.settings import Settings
 from webhook.target import parse_target
 
 _LONGEST_NAME = 253  # of a group; versions and kinds are shorter still
 
 
-async def received(request: BaseRequest, settings: Settings) -> tuple[bytes, float]:
-    """The body, and when the answer is due on the event loop's clock. Raises `HttpProblem`."""
+@asynccontextmanager
+async def received(request: BaseRequest, service: Service) -> AsyncIterator[tuple[bytes, float]]:
+    """The body, and when the answer is due on the event loop's clock. Its bytes count until the block is left, so that
+    no endpoint holds more than `maxBytes` says. Raises `HttpProblem`."""
+    settings = service.settings
     deadline = asyncio.get_running_loop().time() + budget_of(request, settings)
-    return await read_body(request, settings.max_body, deadline), deadline
+    room = service.load.enter()
+    try:
+        yield await read_body(request, settings.max_body, deadline, room.hold), deadline
+    finally:
+        room.leave()
 
 
 def budget_of(request: BaseRequest, settings: Settings) -> float:
@@ -30,8 +40,11 @@ def budget_of(request: BaseRequest, settings: Settings) -> float:
     return budget - min(settings.margin_seconds, budget / 4)
 
 
-def checked_names(kind: GroupVersionKind) -> GroupVersionKind:
-    """The kind, if its names are of a length that searching among the known ones can stand."""
+def checked_names(kind: GroupVersionKind, *names: str) -> GroupVersionKind:
+    """The kind, if its names are of a length that searching among the known ones can stand, and those of the object of
+    one that a ledger can."""
     if max(map(len, kind)) > _LONGEST_NAME:
         raise RequestError(f"kind: expected names of at most {_LONGEST_NAME} characters")
+    if names and max(map(len, names)) > _LONGEST_NAME:
+        raise RequestError(f"name and namespace: expected at most {_LONGEST_NAME} characters each")
     return kind

@@ -13,8 +13,10 @@ from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 from msgspec import Meta, Raw
 
+from estimator.bounds import check_assumed, check_components, check_requirements
 from estimator.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Estimate
 from interpreters.core.errors import QuantityError, RequestError
+from interpreters.core.json_values import UNREADABLE, decoded, kind_of, reason, too_many_values
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.quantity import Quantity
 from interpreters.core.replies import tolerated
@@ -27,6 +29,7 @@ from webhook.service import Service
 from webhook.workloads import interpreted
 
 PATH = "/estimate"
+_MOST_VALUES = 200_000  # a question within its bounds has fewer; the workload's own are among them
 _REQUIRING = ("components", "replicaRequirements", "assumedWorkloads")  # the fields with quantities in them
 
 
@@ -42,15 +45,27 @@ class EstimateRequest(Wire, frozen=True, forbid_unknown_fields=True):
     assumed_workloads: list[AssumedWorkload] = []
 
 
+class _Metadata(Wire, frozen=True):
+    namespace: str | None = None
+
+
+class _Workload(Wire, frozen=True):
+    """As little of the object as is needed to find its script."""
+
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: _Metadata | None = None
+
+
 def estimate_routes(service: Service, clusters: Clusters) -> list[Route]:
     async def answer(request: BaseRequest) -> Response:
-        body, deadline = await received(request, service.settings)
-        asked = _decoded(body)
-        names = [*asked.clusters, *([asked.cluster] if asked.cluster else [])]
-        selected = clusters.select(names)
-        question = await _question(service, asked, deadline)
-        answers = [await clusters.ask(cluster, question) for cluster in selected]
-        return json_response({"estimates": [_worded(one) for one in answers]})
+        async with received(request, service) as (body, deadline):
+            asked = await service.background.run(len(body), deadline, _decoded, body)
+            selected = clusters.select([*asked.clusters, *([asked.cluster] if asked.cluster else [])])
+            question = await _question(service, asked, deadline)
+            size = len(body) - len(asked.workload)
+            answers = [await clusters.ask(cluster, question, deadline, size) for cluster in selected]
+            return json_response({"estimates": [_worded(one) for one in answers]})
 
     return [Route("POST", PATH, answer, DESCRIPTION)]
 
@@ -58,22 +73,22 @@ def estimate_routes(service: Service, clusters: Clusters) -> list[Route]:
 async def _question(service: Service, asked: EstimateRequest, deadline: float) -> Question:
     namespace, components, requirements = asked.namespace, asked.components, asked.replica_requirements
     if bytes(asked.workload):
-        obj = msgspec.json.decode(asked.workload)
-        if not isinstance(obj, dict):
-            raise RequestError("workload: expected an object")
-        kind = checked_names(GroupVersionKind.of(obj))
+        if bytes(asked.workload)[:1] != b"{":
+            raise RequestError(f"workload: expected an object, got {kind_of(asked.workload)}")
+        obj = decoded(asked.workload, lambda why: RequestError(f"workload: {why}"), _Workload)
+        kind = checked_names(GroupVersionKind.of({"apiVersion": obj.api_version, "kind": obj.kind}))
         said = await interpreted(service, kind, bytes(asked.workload), deadline)
-        metadata = obj.get("metadata")
-        namespace = (
-            namespace or str((metadata or {}).get("namespace") or "") if isinstance(metadata, dict) else namespace
-        )
+        namespace = namespace or (obj.metadata and obj.metadata.namespace) or ""
         components, requirements = (list(said.components) if said.components is not None else None), said.requirements
+    check_assumed(asked.assumed_workloads)
     for number, workload in enumerate(asked.assumed_workloads):
         _check(workload.components, f"assumedWorkloads[{number}].components")
     if components is not None:
+        check_components(components)
         _check(components, "components")
         return ask_for_sets(components, namespace, asked.assumed_workloads)
     wanted = requirements or ReplicaRequirements()
+    check_requirements(wanted)
     _check_amounts(wanted, "replicaRequirements")
     if not wanted.namespace:
         wanted = msgspec.structs.replace(wanted, namespace=namespace)
@@ -113,13 +128,15 @@ def _worded(answer: ClusterAnswer) -> dict[str, Any]:
 
 
 def _decoded(body: bytes) -> EstimateRequest:
+    if too_many_values(body, _MOST_VALUES):
+        raise RequestError(f"not a question for {PATH}: more than {_MOST_VALUES} values")
     try:
         try:
             asked = msgspec.json.decode(body, type=EstimateRequest)
         except msgspec.ValidationError:  # perhaps only a null or a number for a quantity, which are fine
             asked = msgspec.json.decode(_with_texts(body), type=EstimateRequest)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RequestError(f"not a question for {PATH}: {error}") from None
+    except UNREADABLE as error:
+        raise RequestError(f"not a question for {PATH}: {reason(error)[:500]}") from None
     given = [bool(bytes(asked.workload)), asked.components is not None, asked.replica_requirements is not None]
     if sum(given) != 1:
         raise RequestError("expected exactly one of workload, components and replicaRequirements")

@@ -13,12 +13,14 @@ from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
 from interpreters.core.errors import InternalError, InterpError, LimitError, RequestError, ScriptError
+from interpreters.core.json_values import UNREADABLE
 from interpreters.core.requirements import Wire
+from interpreters.core.secrets import WITHHELD, holds_secret
 from interpreters.core.wire import API_VERSION, KIND, Request, decode_request, encode_failure, encode_reply
 from interpreters.interpretation import Interpretation, interpret_async
 from webhook import openapi
-from webhook.bodies import HttpProblem, read_body
-from webhook.endpoint import budget_of, checked_names
+from webhook.bodies import HttpProblem
+from webhook.endpoint import checked_names, received
 from webhook.listener import Route
 from webhook.logs import LOGGER
 from webhook.service import Service
@@ -26,7 +28,6 @@ from webhook.service import Service
 PATH = "/interpret"
 _LONGEST_LOGGED = 16 * 1024
 _LONGEST_PRINTED = 4 * 1024
-WITHHELD = "not shown: the object is or holds a Secret"
 
 
 class _Uid(Wire, frozen=True):
@@ -53,24 +54,18 @@ class Interpret:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._admits = allow_list(service.settings.allow_from)
-        self._clock = asyncio.get_running_loop().time
 
     async def answer(self, request: BaseRequest) -> Response:
         service = self._service
         started = perf_counter()
         try:
             self._check_address(request)
-            deadline = self._clock() + budget_of(request, service.settings)
-            room = service.load.enter()
-            try:
-                body = await read_body(request, service.settings.max_body, deadline, room.hold)
+            async with received(request, service) as (body, deadline):
                 question = self._read(body)
                 del body  # a call may wait for long, and what it needs of the body has been copied
                 reply = (
                     question if isinstance(question, bytes) else await self._reply(request, question, started, deadline)
                 )
-            finally:
-                room.leave()
             return Response(body=reply, content_type="application/json")
         except HttpProblem as problem:
             service.metrics.count("unknown", "unknown", "busy" if problem.status == 429 else "request").inc()
@@ -85,7 +80,7 @@ class Interpret:
         """What is asked; or the answer already, when it cannot be read."""
         try:
             request = decode_request(body)
-            checked_names(request.kind)
+            checked_names(request.kind, request.name, request.namespace)
         except RequestError as error:
             return self._unreadable(body, error)
         return request
@@ -93,7 +88,8 @@ class Interpret:
     async def _reply(self, http: BaseRequest, request: Request, started: float, deadline: float) -> bytes:
         try:
             done = await self._interpret(http, request, deadline)
-            reply = encode_reply(request.uid, done.reply)
+            size = sum(len(value) for outcome in done.outcomes for value in outcome.values)
+            reply = await self._service.background.run(size, deadline, encode_reply, request.uid, done.reply)
         except InterpError as error:
             return self._failed(request, error, started)
         except asyncio.CancelledError:
@@ -111,9 +107,9 @@ class Interpret:
         service.load.begin(request.kind)
         try:
             if not service.tracing.enabled:
-                return await interpret_async(service.pool, service.catalog, request, deadline)
+                return await interpret_async(service.pool, service.background, service.catalog, request, deadline)
             with service.tracing.span(request, http.headers):
-                return await interpret_async(service.pool, service.catalog, request, deadline)
+                return await interpret_async(service.pool, service.background, service.catalog, request, deadline)
         finally:
             service.load.end(request.kind)
 
@@ -153,7 +149,7 @@ class Interpret:
         """A request that is wrong inside a sound envelope is answered in it; without a uid there is no answering."""
         try:
             envelope = msgspec.json.decode(body, type=_Envelope)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNREADABLE:
             envelope = None
         if envelope is None or not envelope.request.uid or (envelope.api_version, envelope.kind) != (API_VERSION, KIND):
             raise HttpProblem(error.code, "envelope", str(error))
@@ -194,12 +190,4 @@ def _shown(request: Request) -> str:
 
 
 def _printed(request: Request, text: str) -> str:
-    return WITHHELD if holds_secret(request.object) else text[:_LONGEST_PRINTED]
-
-
-def holds_secret(obj: bytes) -> bool:
-    try:
-        plain = msgspec.json.encode(msgspec.json.decode(obj))  # without escapes to hide behind
-    except (msgspec.DecodeError, RecursionError):
-        return True  # who knows
-    return b'"Secret"' in plain
+    return WITHHELD if holds_secret(*request.arguments()) else text[:_LONGEST_PRINTED]

@@ -1,38 +1,69 @@
-"""One JSON object per line on standard error: a formatter for Python's logging, and a lean line per request."""
+"""One JSON object per line on standard error: a formatter for Python's logging, and a lean line per request.
+
+Texts that come from callers are cut, and no line is waited for: see `log_writer`.
+"""
 
 from __future__ import annotations
 
 import logging
-import sys
 import time
-from contextlib import suppress
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
+
+from webhook.log_writer import LogWriter
 
 LOGGER = logging.getLogger("interp")
 _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
+_LONGEST: Final = 1024
+_LONGEST_OF: Final = {"message": 4096, "object": 16 * 1024, "printed": 4096, "exception": 16 * 1024}
+
+
+def cut(text: str, most: int = _LONGEST) -> str:
+    """The beginning of a long text, and how long it is."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
+
+
+def _line(level: str, message: str, stamp: float, fields: Mapping[str, Any]) -> bytes:
+    line: dict[str, Any] = {"time": _stamp(stamp), "level": level, "message": message, **fields}
+    for name, value in line.items():
+        if isinstance(value, str) and len(value) > _LONGEST:
+            line[name] = cut(value, _LONGEST_OF.get(name, _LONGEST))
+    return _ENCODE(line)
+
+
+WRITER: Final = LogWriter(
+    lambda count: (
+        _line("warning", "log lines were dropped, since nobody read them", time.time(), {"count": count}) + b"\n"
+    )
+)
+"""The one that writes to standard error, for everything that this process logs."""
+
+
+class WriterHandler(logging.Handler):
+    """Python's log records, handed to the writer."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        WRITER.write(self.format(record).encode(errors="backslashreplace") + b"\n")
+
+
 class JsonFormatter(logging.Formatter):
     """Time, level and message, then whatever the call gave as `extra`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
-            "time": _stamp(record.created),
-            "level": record.levelname.lower(),
-            "message": record.getMessage(),
-        }
-        line.update((name, value) for name, value in vars(record).items() if name not in _STANDARD)
+        fields = {name: value for name, value in vars(record).items() if name not in _STANDARD}
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return _ENCODE(line).decode()
+            fields["exception"] = self.formatException(record.exc_info)
+        return _line(record.levelname.lower(), record.getMessage(), record.created, fields).decode()
 
 
 def configure(level: str) -> None:
     """Send everything of this process, libraries included, through the formatter."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = WriterHandler()
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     LOGGER.setLevel(level.upper())
@@ -68,12 +99,10 @@ class RequestLog:
     def flush(self) -> None:
         if self._lines:
             lines, self._lines = b"\n".join(self._lines) + b"\n", []
-            with suppress(OSError, ValueError):  # a log that nobody reads any more must not fail a request
-                sys.stderr.buffer.write(lines)
-                sys.stderr.buffer.flush()
+            WRITER.write(lines)
 
     def _add(self, level: str, message: str, stamp: float, fields: dict[str, Any]) -> None:
-        self._lines.append(_ENCODE({"time": _stamp(stamp), "level": level, "message": message, **fields}))
+        self._lines.append(_line(level, message, stamp, fields))
 
 
 def _stamp(seconds: float) -> str:

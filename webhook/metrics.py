@@ -79,6 +79,7 @@ class Metrics:
         self.handshakes_failed = Counter(
             "interp_handshakes_failed", "TLS handshakes that failed.", ["listener", "reason"], registry=registry
         )
+        self.log_dropped = Counter("interp_log_lines_dropped", "Log lines that nobody read in time.", registry=registry)
         if DIRECTORY_VARIABLE not in os.environ:
             ProcessCollector(registry=registry)
         self.count = lru_cache(4096)(self.requests.labels)  # looking a label set up costs more than counting it

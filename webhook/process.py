@@ -222,6 +222,8 @@ def run(settings: Settings, ready: Callable[[Running], None] = lambda _: None, *
     except (InterpError, OSError) as error:
         LOGGER.error("cannot serve", extra={"reason": str(error)})
         return 2
+    finally:
+        logs.WRITER.close()
     return 0
 
 

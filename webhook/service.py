@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interpreters.background import Background
 from interpreters.catalog import Catalog
 from interpreters.core.engine import Limits
 from interpreters.core.errors import InputError
@@ -19,7 +20,7 @@ from interpreters.sandbox.pool import SandboxPool
 from interpreters.scan import scan
 from webhook.listener import Route
 from webhook.load import Load
-from webhook.logs import LOGGER, RequestLog
+from webhook.logs import LOGGER, WRITER, RequestLog
 from webhook.metrics import Metrics
 from webhook.reloading import Reloads
 from webhook.settings import Settings
@@ -44,6 +45,7 @@ class Service:
         self.tally = Tally(self.metrics, self.requests, self.label)
         self.tracing = Tracing(settings.tracing)
         self.pool = SandboxPool(settings.workers, limits=limits, max_waiting=settings.waiting)
+        self.background = Background()
         self.load = Load(settings.max_bytes, settings.workers + max(1, settings.waiting // 2))
         self._broken_kinds: set[str] = set()
         self._install(Catalog({}))
@@ -57,6 +59,7 @@ class Service:
         self.warnings: dict[str, str] = {}  # what /readyz tells beside its checks
         self.draining = False
         self._killed: dict[str, int] = {}
+        self._dropped = 0
 
     async def start(self) -> None:
         """Workers first, since scripts are loaded in them. A broken script is reported; what it would answer fails.
@@ -77,6 +80,7 @@ class Service:
 
     async def close(self) -> None:
         await self.pool.close()
+        self.background.close()
         self.tally.enter()
 
     async def load_scripts(self) -> str:
@@ -109,6 +113,9 @@ class Service:
         for reason, total in stats.kills.items():
             metrics.workers_killed.labels(reason).inc(total - self._killed.get(reason, 0))
         self._killed = dict(stats.kills)
+        dropped = WRITER.dropped
+        metrics.log_dropped.inc(dropped - self._dropped)
+        self._dropped = dropped
         for observer in self.observers:
             observer()
 

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 
 import msgspec
 
-from webhook.logs import LOGGER
+from webhook.logs import LOGGER, WRITER
 from webhook.metrics import DIRECTORY_VARIABLE
 from webhook.settings import Settings
 from webhook.shared_folder import own_folder
@@ -28,6 +28,7 @@ _GRACE_SECONDS = 5.0
 def supervise(settings: Settings) -> int:
     """Run `settings.processes` servers until told to stop; the exit code."""
     with ExitStack() as stack:
+        stack.callback(WRITER.close)
         directory = stack.enter_context(own_folder())
         # Bound but not listening: the port stays ours while processes come and go, and gets no connections itself.
         reserved = stack.enter_context(_reserve(settings.host, settings.port))

@@ -24,12 +24,12 @@ def policy_routes(service: Service) -> list[Route]:
     judges: list[PolicyJudge] = []
 
     async def answer(request: BaseRequest) -> Response:
-        body, _ = await received(request, service.settings)
-        if not judges:
-            # What the rules need takes a moment to import, and many servers are never asked.
-            module = await asyncio.to_thread(import_module, "webhook.policies")
-            judges.append(module.PolicyJudge(service.settings))
-        return Response(body=await judges[0].review(body), content_type="application/json")
+        async with received(request, service) as (body, deadline):
+            if not judges:
+                # What the rules need takes a moment to import, and many servers are never asked.
+                module = await asyncio.to_thread(import_module, "webhook.policies")
+                judges.append(module.PolicyJudge(service.settings, service.background))
+            return Response(body=await judges[0].review(body, deadline), content_type="application/json")
 
     return [Route("POST", PATH, answer, DESCRIPTION)]
 

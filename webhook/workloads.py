@@ -18,7 +18,8 @@ async def interpreted(service: Service, kind: GroupVersionKind, obj: bytes, dead
     operation = _COMPONENTS if service.catalog.concerns(kind, _COMPONENTS) else _REPLICAS
     service.load.begin(kind)
     try:
-        done = await interpret_async(service.pool, service.catalog, Request(operation, kind, obj), deadline)
+        asked = Request(operation, kind, obj)
+        done = await interpret_async(service.pool, service.background, service.catalog, asked, deadline)
     finally:
         service.load.end(kind)
     return of_reply(done.reply)

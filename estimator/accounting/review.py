@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 from estimator.accounting.demand import WorkloadKey
 from interpreters.core.errors import RequestError
+from interpreters.core.json_values import decoded
 from interpreters.core.kinds import GroupVersionKind
 
 API: Final = "admission.k8s.io/v1"
@@ -73,10 +74,7 @@ class AdmissionRequest(Struct, frozen=True, rename="camel"):
         raw = self.object if _holds(self.object) else self.old_object
         if not _holds(raw):
             return ObjectMetadata(name=self.name, namespace=self.namespace)
-        try:
-            return msgspec.json.decode(raw, type=_Object).metadata
-        except msgspec.DecodeError as error:
-            raise RequestError(f"request.object: {error}") from None
+        return decoded(raw, lambda why: RequestError(f"request.object: {why}"), _Object).metadata
 
     @property
     def workload(self) -> WorkloadKey:
@@ -114,12 +112,9 @@ class _Review(Struct, frozen=True, rename="camel"):
 
 def decode_review(body: bytes) -> AdmissionRequest:
     """Read the API server's body. Raises `RequestError`."""
-    try:
-        review = msgspec.json.decode(body, type=_Review)
-    except msgspec.DecodeError as error:
-        raise RequestError(f"not an AdmissionReview: {error}") from None
+    review = decoded(body, lambda why: RequestError(f"not an AdmissionReview: {why}"), _Review)
     if (review.api_version, review.kind) != (API, "AdmissionReview"):
-        raise RequestError(f"expected {API} AdmissionReview, got {review.api_version} {review.kind}")
+        raise RequestError(f"expected {API} AdmissionReview, got {review.api_version:.80} {review.kind:.80}")
     if review.request is None:
         raise RequestError("request: missing; an AdmissionReview without a request asks nothing")
     return review.request

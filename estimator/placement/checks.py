@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from estimator.placement.affinity import matches
+from estimator.placement.bounds import shortened
 from estimator.placement.decision import Decision, Demand
 from estimator.placement.filters import lists_apis
 from estimator.placement.findings import PolicyFinding
@@ -54,6 +55,7 @@ def check_policy(
     spec = policy.get("spec")
     if not isinstance(spec, Mapping):
         return [PolicyFinding("error", "placement", "spec", "expected an object with resourceSelectors and placement")]
+    spec, cut = shortened(spec)
     try:
         placement = read_placement(spec.get("placement") or {})
         kinds = _selected_kinds(spec)
@@ -61,7 +63,8 @@ def check_policy(
         where, _, problem = str(error).partition(": ")
         return [PolicyFinding("error", "placement", where, problem)]
     broken = [PolicyFinding("error", "placement", one.field, one.detail) for one in violations(placement)]
-    findings = [*broken, *_component_findings(placement, kinds, several), *_topology_findings(placement)]
+    skipped = [PolicyFinding("warning", "too-many", *one) for one in cut]
+    findings = [*broken, *skipped, *_component_findings(placement, kinds, several), *_topology_findings(placement)]
     findings += release_findings(spec, placement, release)
     return findings if clusters is None else [*findings, *_group_findings(placement, clusters)]
 
@@ -152,9 +155,9 @@ def _group_findings(placement: Placement, clusters: Sequence[Cluster]) -> Iterat
         together.setdefault(tuple(groups), []).append(name)
     for shared, names in together.items():
         if len(shared) > 1:
-            what = f"{_some(names)} stand{'s' if len(names) == 1 else ''} in several groups: {', '.join(shared)}"
+            what = f"{_some(names)} stand{'s' if len(names) == 1 else ''} in several groups: {_some(shared, 10)}"
             yield PolicyFinding("information", "shared-cluster", f"{_PLACEMENT}.clusterAffinities", what)
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def _some(names: Sequence[str], most: int = 3) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -7,59 +7,111 @@ the comparison is ours: a number is untouched if its value is, and an absent fie
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, Final
 
-from interpreters.core.errors import RequestError
+from interpreters.core.errors import ReplyError, RequestError
 
 Patch = list[dict[str, Any]]
+Place = tuple[Any, ...]
+"""Where a value is: its parent's place, its key, and how long the path to it would be. The root's is empty.
+
+A path is written out only for an operation: a long key above many values would otherwise be copied for each of them.
+"""
+
+MOST_BYTES: Final = 1024 * 1024  # of paths, and of what stands around them
+_AROUND: Final = 200  # bytes that an operation takes besides its path and value
+_ENDS_COMPARED: Final = 3  # lists inside of lists of which equal ends are looked for; each level compares what is below
 
 
-def diff(original: Any, changed: Any) -> Patch:
-    """The operations that turn `original` into `changed`; empty when nothing changed."""
-    patch: Patch = []
-    _diff(original, changed, "", patch)
-    return patch
+def diff(original: Any, changed: Any, most: int = MOST_BYTES) -> Patch:
+    """The operations that turn `original` into `changed`; empty when nothing changed.
+
+    Where they would take more than `most` bytes, besides the values that they set, the fields of the object itself are
+    replaced as a whole. Raises `ReplyError` when even that takes more.
+    """
+    for deepest in (None, 1):
+        making = _Making(most, deepest)
+        try:
+            making.compare(original, changed, (), 0, _ENDS_COMPARED)
+        except _TooLongError:
+            continue
+        except RecursionError:
+            raise ReplyError("", "the changed object is nested too deep") from None
+        return making.patch
+    raise ReplyError("", f"so many fields are changed that the patch would take more than {most} bytes for their names")
 
 
-def _diff(old: Any, new: Any, path: str, patch: Patch) -> None:
-    if isinstance(old, dict) and isinstance(new, dict):
-        _diff_objects(old, new, path, patch)
-    elif isinstance(old, list) and isinstance(new, list):
-        _diff_lists(old, new, path, patch)
-    elif not same(old, new):
-        patch.append({"op": "replace", "path": path, "value": new})
+class _TooLongError(Exception):
+    pass
 
 
-def _diff_objects(old: dict[str, Any], new: dict[str, Any], path: str, patch: Patch) -> None:
-    for key, value in old.items():
-        if value is not None and key not in new:
-            patch.append({"op": "remove", "path": f"{path}/{_escape(key)}"})
-    for key, value in new.items():
-        if key in old:
-            _diff(old[key], value, f"{path}/{_escape(key)}", patch)
-        elif value is not None:
-            patch.append({"op": "add", "path": f"{path}/{_escape(key)}", "value": value})
+class _Making:
+    """A patch while it is made."""
 
+    def __init__(self, most: int, deepest: int | None) -> None:
+        self.patch: Patch = []
+        self._left = most
+        self._deepest = deepest  # what lies deeper is replaced as a whole
 
-def _diff_lists(old: list[Any], new: list[Any], path: str, patch: Patch) -> None:
-    start, common = 0, min(len(old), len(new))
-    if len(old) != len(new):
-        # Elements were added or removed: leave equal ends alone, so that dropping the first of many is one operation.
-        while start < common and same(old[start], new[start]):
-            start += 1
-        tail = 0
-        while tail < common - start and same(old[-1 - tail], new[-1 - tail]):
-            tail += 1
-        old_end, new_end = len(old) - tail, len(new) - tail
-    else:
+    def compare(self, old: Any, new: Any, place: Place, depth: int, ends: int) -> None:
+        if depth != self._deepest and isinstance(old, dict) and isinstance(new, dict):
+            self._compare_objects(old, new, place, depth + 1, ends)
+        elif depth != self._deepest and isinstance(old, list) and isinstance(new, list):
+            self._compare_lists(old, new, place, depth + 1, ends)
+        elif not same(old, new):
+            self._note("replace", place, value=new)
+
+    def _compare_objects(self, old: dict[str, Any], new: dict[str, Any], place: Place, depth: int, ends: int) -> None:
+        for key, value in old.items():
+            if value is not None and key not in new:
+                self._note("remove", _below(place, key))
+        for key, value in new.items():
+            if key in old:
+                self.compare(old[key], value, _below(place, key), depth, ends)
+            elif value is not None:
+                self._note("add", _below(place, key), value=value)
+
+    def _compare_lists(self, old: list[Any], new: list[Any], place: Place, depth: int, ends: int) -> None:
+        start, common = 0, min(len(old), len(new))
         old_end = new_end = common
-    middle = min(old_end, new_end)
-    for i in range(start, middle):
-        _diff(old[i], new[i], f"{path}/{i}", patch)
-    for i in range(old_end - 1, middle - 1, -1):
-        patch.append({"op": "remove", "path": f"{path}/{i}"})
-    for i in range(middle, new_end):
-        patch.append({"op": "add", "path": f"{path}/{i}", "value": new[i]})
+        if len(old) != len(new):
+            if not ends:
+                self._note("replace", place, value=new)
+                return
+            # Elements were added or removed: leave equal ends alone, so that dropping the first of many is one
+            # operation.
+            ends -= 1
+            while start < common and same(old[start], new[start]):
+                start += 1
+            tail = 0
+            while tail < common - start and same(old[-1 - tail], new[-1 - tail]):
+                tail += 1
+            old_end, new_end = len(old) - tail, len(new) - tail
+        middle = min(old_end, new_end)
+        for i in range(start, middle):
+            self.compare(old[i], new[i], _below(place, str(i)), depth, ends)
+        for i in range(old_end - 1, middle - 1, -1):
+            self._note("remove", _below(place, str(i)))
+        for i in range(middle, new_end):
+            self._note("add", _below(place, str(i)), value=new[i])
+
+    def _note(self, operation: str, place: Place, **value: Any) -> None:
+        self._left -= _AROUND + (place[2] if place else 0)
+        if self._left < 0:
+            raise _TooLongError
+        self.patch.append({"op": operation, "path": _path(place), **value})
+
+
+def _below(place: Place, key: str) -> Place:
+    return (place, key, (place[2] if place else 0) + 1 + len(key))
+
+
+def _path(place: Place) -> str:
+    keys: list[str] = []
+    while place:
+        keys.append(_escape(place[1]))
+        place = place[0]
+    return "".join(f"/{key}" for key in reversed(keys))
 
 
 def same(left: Any, right: Any) -> bool:

@@ -8,7 +8,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Raw
 
-from interpreters.core.errors import QuantityError, ReplyError
+from interpreters.core.errors import QuantityError, ReplyError, RequestError
+from interpreters.core.json_values import UNREADABLE, decoded, reason
 from interpreters.core.operations import Answer
 from interpreters.core.patch import diff
 from interpreters.core.quantity import Quantity
@@ -20,7 +21,7 @@ from interpreters.core.requirements import (
     Dependency,
     ReplicaRequirements,
 )
-from interpreters.core.wire import Reply, Request
+from interpreters.core.wire import Reply, Request, shortened
 
 LONGEST_NAME: Final = 32
 R = TypeVar("R", bound=ComponentRequirements)
@@ -32,7 +33,10 @@ _dependencies = msgspec.json.Decoder(list[Dependency])
 
 def build_reply(request: Request, values: tuple[bytes, ...]) -> Reply:
     """Check what the script returned and turn it into the reply to this request. Raises `ReplyError`."""
-    return _BUILDERS[request.operation.answer](request, values)
+    try:
+        return _BUILDERS[request.operation.answer](request, values)
+    except UNREADABLE as error:  # workers check their own, but their word is not to be trusted
+        raise ReplyError("", f"what was returned cannot be used: {reason(error)}") from None
 
 
 def _replicas(request: Request, values: tuple[bytes, ...]) -> Reply:
@@ -71,7 +75,8 @@ def _changed(request: Request, values: tuple[bytes, ...]) -> Reply:
         raise ReplyError(
             "", f"expected the changed object, got {_shown(changed)}; did the function forget to return it?"
         )
-    patch = diff(msgspec.json.decode(request.object), changed)
+    original = decoded(request.object, lambda why: RequestError(f"request.object: {why}"))
+    patch = diff(original, changed)
     return Reply(patch=patch, changed_object=changed)
 
 
@@ -79,8 +84,9 @@ def _status(request: Request, values: tuple[bytes, ...]) -> Reply:
     raw = values[0] if values else b"null"
     if raw == b"[]":  # an empty Lua table has no kind of its own
         raw = b"{}"
-    if raw[:1] != b"{":
-        raise ReplyError("status", f"expected an object, got {_shown(msgspec.json.decode(raw))}")
+    status = msgspec.json.decode(raw)  # also to see that it can be read at all, before it becomes part of an answer
+    if not isinstance(status, dict):
+        raise ReplyError("status", f"expected an object, got {_shown(status)}")
     return Reply(raw_status=Raw(raw))
 
 
@@ -149,7 +155,7 @@ def tolerated(value: Any) -> Any:
 
 def _whole_replicas(replicas: int, where: str) -> int:
     if not 0 <= replicas <= MOST_REPLICAS:
-        raise ReplyError(where, f"expected 0 to {MOST_REPLICAS}, got {replicas}")
+        raise ReplyError(where, f"expected 0 to {MOST_REPLICAS}, got {shortened(replicas)}")
     return replicas
 
 

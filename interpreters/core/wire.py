@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from interpreters.core.errors import InterpError, RequestError
+from interpreters.core.json_values import MOST_VALUES, UNREADABLE, kind_of, reason, too_many_values
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, Argument, Operation
 from interpreters.core.requirements import MOST_REPLICAS, Component, Dependency, ReplicaRequirements, Wire
@@ -95,16 +96,16 @@ _encoder = msgspec.json.Encoder()
 
 def decode_request(body: bytes) -> Request:
     """Read the envelope. Raises `RequestError` naming the field, what was expected and what came."""
+    if too_many_values(body):
+        raise RequestError(f"the body holds more than {MOST_VALUES} values")
     try:
         # Raw parts are passed on unread, so the bytes are checked to be text here.
         body.decode()
         envelope = _decoder.decode(body)
-    except UnicodeDecodeError as error:
-        raise RequestError(f"the body is not UTF-8 at byte {error.start}") from None
     except msgspec.ValidationError as error:
         raise RequestError(_worded(error)) from None
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise RequestError(f"the body is not JSON: {error}") from None
+    except UNREADABLE as error:
+        raise RequestError(f"the body is {reason(error)}") from None
     if envelope.api_version != API_VERSION or envelope.kind != KIND:
         got = f"{envelope.api_version!r:.80} and {envelope.kind!r:.80}"
         raise RequestError(f"expected apiVersion {API_VERSION} and kind {KIND}, got {got}")
@@ -117,10 +118,10 @@ def decode_request(body: bytes) -> Request:
     if operation is None:
         raise UnknownOperationError(request.uid, request.operation)
     if bytes(request.object)[:1] != b"{":
-        raise RequestError(f"request.object: expected an object, got {bytes(request.object)[:20].decode()}")
+        raise RequestError(f"request.object: expected an object, got {kind_of(request.object)}")
     replicas = request.replicas or 0
     if not 0 <= replicas <= MOST_REPLICAS:
-        raise RequestError(f"request.replicas: expected 0 to {MOST_REPLICAS}, got {_shortened(replicas)}")
+        raise RequestError(f"request.replicas: expected 0 to {MOST_REPLICAS}, got {shortened(replicas)}")
     return Request(
         operation=operation,
         kind=GroupVersionKind(request.kind.group, request.kind.version, request.kind.kind),
@@ -166,7 +167,7 @@ def _worded(error: msgspec.ValidationError) -> str:
     return f"{where or 'the body'}: {problem[:1].lower()}{problem[1:]}"
 
 
-def _shortened(number: int) -> str:
+def shortened(number: int) -> str:
     """A number of any size; one with hundreds of digits is not worth a line of them."""
     return str(number) if abs(number) < 10**20 else "a number of more than 20 digits"
 

@@ -147,12 +147,8 @@ def test_what_has_no_envelope_to_answer_in_gets_an_http_error_that_explains(
     assert client.post(GOOD)[0] == 200, "the server goes on"
 
 
-COMPRESSED = [gzip.compress(GOOD), gzip.compress(GOOD[:50]) + gzip.compress(GOOD[50:])]
-
-
-@pytest.mark.parametrize("body", COMPRESSED, ids=["one member", "two members"])
-def test_gzip_bodies_are_understood(client: Client, body: bytes) -> None:
-    assert client.post(body, headers={"Content-Encoding": "gzip"})[0] == 200
+def test_gzip_bodies_are_understood(client: Client) -> None:
+    assert client.post(gzip.compress(GOOD), headers={"Content-Encoding": "gzip"})[0] == 200
 
 
 def test_a_chunked_body_is_understood_and_bounded(client: Client, server: Server) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.webhook.hostile import run
+from tests.hostile.soak import run
 
 
 def test_good_requests_are_answered_right_and_in_time_while_attacks_go_on() -> None:

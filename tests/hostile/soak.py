@@ -1,5 +1,5 @@
 """Hostile load: mixed traffic of which 5 % are sandbox attacks, while every good request must be answered right and in
-time. The tests run it shortly; `make soak` runs `python -m tests.webhook.hostile` for a minute or as long as told.
+time. The tests run it shortly; `make soak` runs `python -m tests.hostile.soak` for a minute or as long as told.
 """
 
 from __future__ import annotations
