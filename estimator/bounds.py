@@ -21,7 +21,7 @@ MOST_CLAIMED: Final = 8192  # values and tolerations of them
 
 def check_components(components: Sequence[Component], where: str = "components") -> None:
     """Raises `RequestError` for a set that holds too much."""
-    _check(len(components), MOST_COMPONENTS, where, "components")
+    check_count(len(components), MOST_COMPONENTS, where, "components")
     _check_requirements((one.replica_requirements for one in components), where)
 
 
@@ -30,7 +30,7 @@ def check_requirements(requirements: ComponentRequirements | None, where: str = 
 
 
 def check_assumed(workloads: Sequence[AssumedWorkload], where: str = "assumedWorkloads") -> None:
-    _check(sum(max(1, len(one.components)) for one in workloads), MOST_ASSUMED, where, "components in all")
+    check_count(sum(max(1, len(one.components)) for one in workloads), MOST_ASSUMED, where, "components in all")
     _check_requirements((one.replica_requirements for workload in workloads for one in workload.components), where)
 
 
@@ -43,9 +43,9 @@ def _check_requirements(needs: Iterable[ComponentRequirements | None], where: st
             if need.node_claim is not None:
                 more_terms, more_claimed = _sizes(need.node_claim)
                 terms, claimed = terms + more_terms, claimed + more_claimed
-    _check(len(resources), MOST_RESOURCES, where, "different resources")
-    _check(terms, MOST_TERMS, where, "labels, terms and expressions in node claims")
-    _check(claimed, MOST_CLAIMED, where, "values and tolerations in node claims")
+    check_count(len(resources), MOST_RESOURCES, where, "different resources")
+    check_count(terms, MOST_TERMS, where, "labels, terms and expressions in node claims")
+    check_count(claimed, MOST_CLAIMED, where, "values and tolerations in node claims")
 
 
 def _sizes(claim: NodeClaim) -> tuple[int, int]:
@@ -55,6 +55,7 @@ def _sizes(claim: NodeClaim) -> tuple[int, int]:
     return len(claim.node_selector) + len(terms) + len(asked), len(claim.tolerations) + values
 
 
-def _check(count: int, most: int, where: str, what: str) -> None:
+def check_count(count: int, most: int, where: str, what: str) -> None:
+    """Raises `RequestError` when there are too many."""
     if count > most:
         raise RequestError(f"{where}: expected at most {most} {what}, got {count}")

@@ -85,6 +85,10 @@ def interp() -> None:
 
 def main() -> NoReturn:
     """Run the command; the exit code is 0 when all is good, 1 for a finding, 2 when it could not look."""
+    if sys.stdout.isatty() or sys.stderr.isatty():
+        from interp.terminal import guard
+
+        guard()
     try:
         sys.exit(interp.main(prog_name="interp", standalone_mode=False, color=_colour()) or GOOD)
     except click.exceptions.Exit as done:

@@ -96,7 +96,7 @@ class Clusters:
         return ClusterAnswer(cluster.name, estimate, round(cluster.staleness(), 3))
 
     async def fits(
-        self, components: Sequence[Component], namespace: str, deadline: float
+        self, components: Sequence[Component], namespace: str, deadline: float | None = None
     ) -> list[tuple[str, int, str]]:
         """For each cluster how many sets it takes, no opinion counting as no limit, and what stops the next."""
         check_components(components)

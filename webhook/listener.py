@@ -6,7 +6,9 @@ It is aiohttp's low-level server with a table of paths: no router, middleware or
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import ssl
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,6 +69,7 @@ class Listener:
     routes: Iterable[Route]
     count: Callable[[str, int], None]
     most_connections: int
+    most_of_an_address: int
     draining: bool = False
     _table: dict[str, dict[str, Handler]] = field(default_factory=dict)
     _server: _Server | None = None
@@ -79,7 +82,7 @@ class Listener:
             methods[route.method] = route.handler
             if route.method == "GET":
                 methods["HEAD"] = route.handler
-        self._server = _Server(self._dispatch, self.most_connections)
+        self._server = _Server(self._dispatch, self.most_connections, self.most_of_an_address)
         loop = asyncio.get_running_loop()
         self._socket = await loop.create_server(
             self._server, None if host == "::" else host, port, ssl=tls, reuse_port=share or None, backlog=1024,
@@ -136,9 +139,9 @@ class Listener:
 
 class _Server(Server):
     """aiohttp's connection keeper, which also lets go of clients that connect and then say nothing, and of those
-    that are one too many."""
+    that are one too many: of all, or of one address."""
 
-    def __init__(self, handler: Handler, most: int) -> None:
+    def __init__(self, handler: Handler, most: int, most_of_an_address: int) -> None:
         super().__init__(
             handler,
             request_factory=self._request,
@@ -149,6 +152,9 @@ class _Server(Server):
             lingering_time=LINGER_SECONDS,
         )
         self._most = most
+        self._most_of_an_address = most_of_an_address
+        self._peers: dict[RequestHandler, str] = {}
+        self._of_peer: Counter[str] = Counter()
         self._spoke: set[RequestHandler] = set()
 
     def __call__(self) -> RequestHandler:
@@ -158,11 +164,18 @@ class _Server(Server):
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         super().connection_made(handler, transport)
-        if len(self._connections) > self._most:
+        peer = self._peers[handler] = peer_of(transport.get_extra_info("peername"))
+        self._of_peer[peer] += 1
+        if len(self._connections) > self._most or self._of_peer[peer] > self._most_of_an_address:
             handler.force_close()
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         self._spoke.discard(handler)
+        peer = self._peers.pop(handler, None)
+        if peer is not None:
+            self._of_peer[peer] -= 1
+            if not self._of_peer[peer]:
+                del self._of_peer[peer]
         super().connection_lost(handler, exc)
 
     def _request(self, message: Any, payload: Any, protocol: RequestHandler, writer: Any, task: Any) -> BaseRequest:
@@ -172,3 +185,18 @@ class _Server(Server):
     def _hang_up_if_silent(self, connection: RequestHandler) -> None:
         if connection not in self._spoke:
             connection.force_close()
+
+
+def peer_of(peername: Any) -> str:
+    """What connections are counted by: the address, of IPv6 the half that a network is given as a whole.
+
+    >>> peer_of(("10.0.0.7", 4711)), peer_of(("2001:db8::7:8:9", 4711, 0, 0)), peer_of(("::ffff:10.0.0.7", 4711, 0, 0))
+    ('10.0.0.7', '2001:db8::/64', '10.0.0.7')
+    """
+    host = str(peername[0]).partition("%")[0] if peername else ""
+    if ":" not in host:
+        return host
+    address = ipaddress.IPv6Address(host)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((host, 64), strict=False))

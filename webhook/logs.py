@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from interpreters.core.texts import one_line
 from webhook.log_writer import LogWriter
 
 LOGGER = logging.getLogger("interp")
@@ -59,6 +60,17 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
         return _line(record.levelname.lower(), record.getMessage(), record.created, fields).decode()
+
+
+class TextFormatter(logging.Formatter):
+    """A line for people, in which no caller can put a line break or a terminal's commands."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname).1s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S")
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.msg, record.args = one_line(cut(record.getMessage(), _LONGEST_OF["message"])), None
+        return super().format(record)
 
 
 def configure(level: str) -> None:

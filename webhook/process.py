@@ -99,7 +99,8 @@ class Running:
         await asyncio.gather(*(listener.stop(0) for listener in self._listeners))
 
     async def _listen(self, routes: list[Route], host: str, port: int, name: str, share: bool) -> int:
-        listener = Listener(routes, self._count, self.service.settings.max_connections)
+        settings = self.service.settings
+        listener = Listener(routes, self._count, settings.max_connections, settings.max_connections_of_address)
         self._listeners.append(listener)
         return await listener.start(host, port, self._tls[name].context, share=share)
 

@@ -42,6 +42,10 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     max_connections: Annotated[
         int, Meta(ge=1, le=1_000_000, description="Connections each process keeps; further ones are closed.")
     ] = 4096
+    max_connections_of_address: Annotated[
+        int,
+        Meta(ge=1, le=1_000_000, description="The same for one address (of IPv6, one /64), all callers behind it."),
+    ] = 1024
     max_bytes: Annotated[int, Meta(ge=1024, description="Bytes of bodies held at once in each process.")] = 256 * MIB
     timeout_seconds: Annotated[
         float, Meta(gt=0, le=300, description="Budget of a request that names no timeout of its own.")

@@ -10,12 +10,15 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from estimator.service.settings import Address
 from interpreters.core.errors import InputError
+
+_MOST_AT_ONCE: Final = 64  # connections; Prometheus and kubelets need a few
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,20 @@ class ProbeServer:
         class Server(ThreadingHTTPServer):
             daemon_threads = True
             address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+            places = threading.BoundedSemaphore(_MOST_AT_ONCE)
+
+            def process_request(self, request: Any, client_address: Any) -> None:
+                """A thread for each, but not for any number: whoever is one too many is hung up on."""
+                if self.places.acquire(blocking=False):
+                    super().process_request(request, client_address)
+                else:
+                    self.shutdown_request(request)
+
+            def process_request_thread(self, request: Any, client_address: Any) -> None:
+                try:
+                    super().process_request_thread(request, client_address)
+                finally:
+                    self.places.release()
 
         try:
             self._server = Server((address.host, address.port), Handler)

@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -15,6 +14,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from estimator.lanes import Lanes
 from estimator.pb import multicomponent_pb2, service_pb2
 from estimator.pb.multicomponent_pb2_grpc import (
     add_MultiComponentEstimatorServicer_to_server as add_multi_component_estimator,
@@ -37,6 +37,15 @@ SERVICES: Final = (
     service_pb2.DESCRIPTOR.services_by_name["Estimator"].full_name,
     multicomponent_pb2.DESCRIPTOR.services_by_name["MultiComponentEstimator"].full_name,
 )
+MOST_MESSAGE: Final = 4 * 1024 * 1024  # what gRPC takes unless told otherwise, upstream too
+MOST_AT_ONCE: Final = 1024  # requests; the scheduler asks about one workload for all clusters at once
+_OPTIONS: Final = (
+    ("grpc.so_reuseport", 0),  # without this, a second process would silently get half of the requests
+    ("grpc.max_receive_message_length", MOST_MESSAGE),
+    ("grpc.max_concurrent_streams", MOST_AT_ONCE // 2),  # of one connection
+)
+_LOOPBACK: Final = ["127.0.0.1", "[::1]"]
+_EVERYWHERE: Final = ["[::]", "0.0.0.0"]  # noqa: S104 - IPv6 with IPv4 where the machine has both, else IPv4 alone
 _BEAT_SECONDS: Final = 0.5
 _STUCK_SECONDS: Final = 10.0
 
@@ -49,9 +58,9 @@ class EstimatorServer:
         self._settings = settings
         self._clusters = find_clusters(settings, precedence)
         self._metrics = Metrics(list(self._clusters.values()))
-        self._executor = ThreadPoolExecutor(min(settings.parallelism, os.cpu_count() or 1), "estimate")
+        self._lanes = Lanes(min(settings.parallelism, os.cpu_count() or 1))
         plugins = default_plugins(quotas=settings.gate(QUOTA_GATE))
-        self._desk = Desk(self._clusters, plugins, self._executor, self._metrics, precedence)
+        self._desk = Desk(self._clusters, plugins, self._lanes, self._metrics, precedence)
         self._health = health.aio.HealthServicer()
         self._beat = time.monotonic()
         self._stack = AsyncExitStack()
@@ -75,22 +84,24 @@ class EstimatorServer:
         await self._stack.aclose()
 
     async def _start(self) -> None:
-        self._stack.callback(self._executor.shutdown, wait=False, cancel_futures=True)
+        self._stack.callback(self._lanes.close)
         self._listen_for_probes()
         tasks = [asyncio.create_task(follow(cluster)) for cluster in self._clusters.values()]
         tasks.append(asyncio.create_task(self._keep_beating()))
         self._stack.push_async_callback(_cancel, tasks)
-        # Without this, a second process would silently get half of the requests.
-        server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
+        server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=MOST_AT_ONCE)
         add_estimator(EstimatorServicer(self._desk), server)
         add_multi_component_estimator(MultiComponentServicer(self._desk), server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
-        reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+        if self._settings.reflection:
+            reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
         await self._report_health()
         self.port = self._bind(server)
         await server.start()
         self._stack.push_async_callback(self._stop, server)
         log.info("serving %s on port %d", ", ".join(sorted(self._clusters)), self.port)
+        for sentence in self._settings.without_effect():
+            log.warning("%s", sentence)
 
     async def _stop(self, server: grpc.aio.Server) -> None:
         """Say that we are going, finish what was begun, then go."""
@@ -98,18 +109,34 @@ class EstimatorServer:
         await server.stop(self._settings.grace_seconds)
 
     def _bind(self, server: grpc.aio.Server) -> int:
+        """The port taken. Where anybody may read and ask, that is said: by certificates or by an address."""
         settings = self._settings
         credentials = server_credentials(settings)
-        # An empty address means all of them: IPv6 with IPv4 where the machine has both, else IPv4 alone.
-        hosts = [settings.bind_address] if settings.bind_address else ["[::]", "0.0.0.0"]  # noqa: S104 - as upstream
+        if settings.bind_address:
+            hosts = [settings.bind_address]
+        elif credentials:
+            hosts = _EVERYWHERE
+        else:
+            hosts = _LOOPBACK
+            log.warning(
+                "plain text on this machine's loopback only; give --grpc-auth-cert-file and --grpc-auth-key-file for "
+                "TLS, or --bind-address 0.0.0.0 for plain text to everybody"
+            )
+        port = 0
         for host in hosts:
-            where = f"{host}:{settings.server_port}"
+            where = f"{host}:{port or settings.server_port}"
             try:
-                return server.add_secure_port(where, credentials) if credentials else server.add_insecure_port(where)
+                port = server.add_secure_port(where, credentials) if credentials else server.add_insecure_port(where)
             except RuntimeError:
                 continue
-        where = f"{settings.bind_address or '*'}:{settings.server_port}"
-        raise InputError(f"--server-port: cannot listen on {where}; is the port taken, the address another machine's?")
+            if hosts is _EVERYWHERE:
+                break
+        if not port:
+            where = f"{settings.bind_address or '*'}:{settings.server_port}"
+            raise InputError(
+                f"--server-port: cannot listen on {where}; is the port taken, the address another machine's?"
+            )
+        return port
 
     def _listen_for_probes(self) -> None:
         probes = Probes(self.healthy, self.ready, self._metrics.registry)

@@ -10,14 +10,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 import grpc
 
+from estimator.bounds import check_assumed, check_components, check_requirements
 from estimator.estimation import estimate_replicas, estimate_sets
 from estimator.framework import Plugin
+from estimator.lanes import Lanes
 from estimator.model import NO_OPINION, Code, Estimate
 from estimator.pb import (
     estimator_pb2,
@@ -32,7 +33,7 @@ from estimator.snapshot.apiserver import ApiError
 from estimator.snapshot.cluster import Cluster
 from estimator.snapshot.workloads import WorkloadReference
 from estimator.state import ClusterState
-from interpreters.core.errors import InterpError, RequestError
+from interpreters.core.errors import BusyError, InterpError, RequestError
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,8 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 STALENESS: Final = "interp-staleness-seconds"
 NO_OPINION_BECAUSE: Final = "interp-no-opinion"
+_MOST_SECONDS: Final = 30.0  # for an estimate, whatever the caller gives
+_LONGEST_NAME: Final = 253
 
 
 @dataclass(slots=True)
@@ -48,26 +51,28 @@ class Desk:
 
     clusters: Mapping[str, Cluster]
     plugins: list[Plugin]
-    executor: Executor
+    lanes: Lanes
     metrics: Metrics
     precedence: Precedence = field(default_factory=Precedence)
 
-    async def estimate(self, kind: str, name: str, context: Context, ask: Callable[[ClusterState], Estimate]) -> int:
+    async def estimate(self, kind: str, request: Any, context: Context, ask: Callable[[ClusterState], Estimate]) -> int:
         """The number for one cluster: `ask` runs in a thread, on a picture that stands still."""
+        loop = asyncio.get_running_loop()
+        remaining = context.time_remaining()
+        deadline = loop.time() + min(remaining if remaining is not None else _MOST_SECONDS, _MOST_SECONDS)
 
         async def count(cluster: Cluster) -> int:
             state = cluster.state()
             if state is None:
                 return self._no_opinion(kind, cluster, context, cluster.problem or "the cluster is being read")
-            loop = asyncio.get_running_loop()
-            estimate = await loop.run_in_executor(self.executor, ask, state.still())
+            estimate = await self.lanes.run(request.ByteSize(), deadline, ask, state.still())
             if estimate.code is Code.ERROR:
                 log.error("cluster %s: %s", cluster.name, "; ".join(estimate.reasons))
                 return self._no_opinion(kind, cluster, context, "a plugin failed")
             log.debug("cluster %s: %s %s, %s", cluster.name, estimate.count, estimate.unit, estimate.binding)
             return estimate.count
 
-        return await self.answer(kind, name, context, count)
+        return await self.answer(kind, request.cluster, context, count)
 
     async def answer(
         self, kind: str, name: str, context: Context, count: Callable[[Cluster], Awaitable[int | None]]
@@ -80,7 +85,9 @@ class Desk:
                 # Worded as karmada-scheduler-estimator words it, under the code that its plain Go error gets.
                 desired = ", ".join(sorted(self.clusters))
                 await abort(
-                    context, grpc.StatusCode.UNKNOWN, f"cluster name does not match, got: {name}, desire: {desired}"
+                    context,
+                    grpc.StatusCode.UNKNOWN,
+                    f"cluster name does not match, got: {name:.253}, desire: {desired}",
                 )
             self._tell(context, cluster)
             with self.precedence.answering():
@@ -89,7 +96,9 @@ class Desk:
                 counted = self._no_opinion(kind, cluster, context, cluster.problem or "the cluster is being read")
             good = True
         except RequestError as error:
-            await abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(error))
+            await abort(context, grpc.StatusCode.INVALID_ARGUMENT, f"{error!s:.1000}")
+        except BusyError as error:
+            await abort(context, grpc.StatusCode.DEADLINE_EXCEEDED, str(error))
         finally:
             self.metrics.record(kind, time.monotonic() - started, good=good)
         log.info("%s of %s in cluster %s: %d", kind, _object(context), name, counted)
@@ -117,9 +126,11 @@ class EstimatorServicer(service_pb2_grpc.EstimatorServicer):
         def ask(state: ClusterState) -> Estimate:
             requirements = wire.replica_requirements(request)
             assumed = wire.assumed_workloads(request.assumedWorkloads)
+            check_requirements(requirements)
+            check_assumed(assumed)
             return estimate_replicas(state, requirements, assumed=assumed, plugins=self._desk.plugins)
 
-        count = await self._desk.estimate("MaxAvailableReplicas", request.cluster, context, ask)
+        count = await self._desk.estimate("MaxAvailableReplicas", request, context, ask)
         return estimator_pb2.MaxAvailableReplicasResponse(maxReplicas=count)
 
     async def MaxAvailableComponentSets(
@@ -128,15 +139,23 @@ class EstimatorServicer(service_pb2_grpc.EstimatorServicer):
         def ask(state: ClusterState) -> Estimate:
             components = wire.components(request.components)
             assumed = wire.assumed_workloads(request.assumedWorkloads)
+            check_components(components)
+            check_assumed(assumed)
             return estimate_sets(state, components, request.namespace, assumed=assumed, plugins=self._desk.plugins)
 
-        count = await self._desk.estimate("MaxAvailableComponentSets", request.cluster, context, ask)
+        count = await self._desk.estimate("MaxAvailableComponentSets", request, context, ask)
         return estimator_pb2.MaxAvailableComponentSetsResponse(maxSets=count)
 
     async def GetUnschedulableReplicas(
         self, request: estimator_pb2.UnschedulableReplicasRequest, context: Context
     ) -> estimator_pb2.UnschedulableReplicasResponse:
         resource = request.resource
+        if max(map(len, (resource.apiVersion, resource.kind, resource.namespace, resource.name))) > _LONGEST_NAME:
+            await abort(
+                context,
+                grpc.StatusCode.INVALID_ARGUMENT,
+                f"resource: expected names of at most {_LONGEST_NAME} characters",
+            )
         workload = WorkloadReference(resource.apiVersion, resource.kind, resource.namespace, resource.name)
 
         async def waiting(cluster: Cluster) -> int | None:
@@ -161,9 +180,10 @@ class MultiComponentServicer(multicomponent_pb2_grpc.MultiComponentEstimatorServ
     ) -> multicomponent_pb2.MaxAvailableComponentSetsResponse:
         def ask(state: ClusterState) -> Estimate:
             components, namespace = wire.multi_components(request.components)
+            check_components(components)
             return estimate_sets(state, components, namespace, plugins=self._desk.plugins)
 
-        count = await self._desk.estimate("MultiComponentSets", request.cluster, context, ask)
+        count = await self._desk.estimate("MultiComponentSets", request, context, ask)
         return multicomponent_pb2.MaxAvailableComponentSetsResponse(maxSets=count)
 
 
@@ -175,7 +195,7 @@ async def abort(context: Context, code: grpc.StatusCode, message: str) -> NoRetu
 def _object(context: Context) -> str:
     """The object being scheduled, as the scheduler names it in the metadata."""
     found = dict(tuple(context.invocation_metadata() or ())).get("object", "an unnamed object")
-    return found if isinstance(found, str) else found.decode(errors="replace")
+    return f"{found if isinstance(found, str) else found.decode(errors='replace'):.300}"
 
 
 def _plain(text: str) -> str:

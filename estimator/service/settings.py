@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,8 +22,9 @@ class Settings:
     context: str = ""
     master: str = ""
     clusters: Sequence[str] = ()  # NAME=KUBECONFIG[#CONTEXT] or NAME=FILE or NAME=FOLDER
-    bind_address: str = ""
+    bind_address: str = ""  # all addresses with TLS, the loopback without
     server_port: int = 10352
+    reflection: bool = False
     cert_file: Path | None = None
     key_file: Path | None = None
     client_ca_file: Path | None = None
@@ -47,7 +48,28 @@ class Settings:
                 raise InputError(f"{flag}: expected seconds, 0 or more, got {seconds:g}")
         if (self.cert_file is None) != (self.key_file is None):
             raise InputError("--grpc-auth-cert-file and --grpc-auth-key-file belong together; give both or none")
+        if self.client_ca_file is not None and self.cert_file is None:
+            raise InputError(
+                "--grpc-client-ca-file: needs --grpc-auth-cert-file; without it the port is plain text for everybody"
+            )
         self.gate(QUOTA_GATE)
+
+    def without_effect(self) -> Iterator[str]:
+        """A sentence for each thing that was said and means nothing."""
+        if not self.cluster_name:
+            for flag, given in (
+                ("--kubeconfig", self.kubeconfig),
+                ("--context", self.context),
+                ("--master", self.master),
+            ):
+                if given:
+                    yield f"{flag} has no effect without --cluster-name; each --cluster names its own"
+        if self.skip_client_verify and self.client_ca_file is None:
+            yield "--insecure-skip-grpc-client-verify has no effect: without --grpc-client-ca-file nobody is verified"
+        names = (part.partition("=")[0].strip() for part in self.feature_gates.split(","))
+        for name in names:
+            if name and name != QUOTA_GATE:
+                yield f"--feature-gates: {name} has no effect here; {QUOTA_GATE} is the one that has"
 
     def gate(self, name: str, default: bool = True) -> bool:
         """Whether a feature is on. Gates that only other Karmada components read are accepted and ignored."""

@@ -6,11 +6,12 @@ sends both. The newer field wins; they are never added up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
+from estimator.bounds import MOST_ASSUMED, MOST_COMPONENTS, check_count
 from estimator.model import AssumedWorkload
 from estimator.pb import estimator_pb2, kubernetes_pb2, multicomponent_pb2, quantity_pb2
 from interpreters.core.errors import InputError, RequestError
@@ -46,20 +47,23 @@ def replica_requirements(request: estimator_pb2.MaxAvailableReplicasRequest) -> 
     return _replica_requirements(request.replicaRequirements, "replicaRequirements")
 
 
-def components(messages: Iterable[estimator_pb2.Component], where: str = "components") -> list[Component]:
+def components(messages: Sequence[estimator_pb2.Component], where: str = "components") -> list[Component]:
     """The components of a set. Raises `RequestError` with the field path."""
+    check_count(len(messages), MOST_COMPONENTS, where, "components")
     return [_component(message, f"{where}[{i}]") for i, message in enumerate(messages)]
 
 
-def assumed_workloads(messages: Iterable[estimator_pb2.AssumedWorkload]) -> list[AssumedWorkload]:
+def assumed_workloads(messages: Sequence[estimator_pb2.AssumedWorkload]) -> list[AssumedWorkload]:
+    check_count(len(messages), MOST_ASSUMED, "assumedWorkloads", "components in all")
     return [
         AssumedWorkload(components(message.components, f"assumedWorkloads[{i}].components"), message.namespace)
         for i, message in enumerate(messages)
     ]
 
 
-def multi_components(messages: Iterable[multicomponent_pb2.Component]) -> tuple[list[Component], str]:
+def multi_components(messages: Sequence[multicomponent_pb2.Component]) -> tuple[list[Component], str]:
     """The components of the proposal's service, and the namespace that they agree on."""
+    check_count(len(messages), MOST_COMPONENTS, "components", "components")
     found = []
     namespaces: set[str] = set()
     for i, message in enumerate(messages):

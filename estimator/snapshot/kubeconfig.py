@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import yaml
 
 from estimator.snapshot.credentials import (
     CertificateFiles,
@@ -23,7 +22,8 @@ from estimator.snapshot.credentials import (
     basic,
     bearer,
 )
-from interpreters.core.errors import InputError
+from interpreters.core.documents import load_values
+from interpreters.core.errors import DocumentError, InputError
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -160,11 +160,11 @@ def read_kubeconfig(path: Path, context: str = "") -> Access:
 
 def _parse(path: Path) -> _Config:
     try:
-        content = yaml.safe_load(path.read_bytes())
+        content = next(iter(load_values(path.read_bytes(), str(path))), None)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not YAML: {str(error).splitlines()[0]}") from None
+    except DocumentError as error:
+        raise InputError(f"{path}: not YAML: {error.problem}") from None
     try:
         return msgspec.convert(content, _Config)
     except msgspec.ValidationError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -124,7 +125,9 @@ def _progress_bar(total: int | None) -> Iterator[Progress | None]:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
-    console = Console(stderr=True)
+    from interp.terminal import unguarded
+
+    console = Console(file=unguarded(sys.stderr))
     if not console.is_terminal:
         yield None
         return

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 _File = click.Path(path_type=Path)
-_IGNORED = ("--bind-address", "--secure-port", "--profiling-bind-address")
+_WITHOUT_EFFECT = ("--secure-port", "--profiling-bind-address", "--enable-pprof")
 
 
 @click.command("estimator", short_help="serve estimates over gRPC to karmada-scheduler")
@@ -22,8 +22,10 @@ _IGNORED = ("--bind-address", "--secure-port", "--profiling-bind-address")
 )  # fmt: skip
 @click.option("--server-port", default=10352, show_default=True, metavar="N", help="The gRPC port.")
 @click.option(
-    "--grpc-bind-address", "bind_address", default="", metavar="IP", help="Its address; all of them if empty."
-)
+    "--bind-address", "--grpc-bind-address", "bind_address", default="", metavar="IP",
+    help="Its address, such as 0.0.0.0. Without one: all of them with TLS, the loopback in plain text.",
+)  # fmt: skip
+@click.option("--reflection", is_flag=True, help="Let clients such as grpcurl list services and messages.")
 @click.option("--grpc-auth-cert-file", "cert_file", type=_File, metavar="F", help="TLS certificate of the gRPC port.")
 @click.option("--grpc-auth-key-file", "key_file", type=_File, metavar="F", help="The certificate's key.")
 @click.option("--grpc-client-ca-file", "client_ca_file", type=_File, metavar="F",
@@ -49,9 +51,10 @@ _IGNORED = ("--bind-address", "--secure-port", "--profiling-bind-address")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="How log lines look.")  # fmt: skip
 @click.option("-v", "--v", "verbosity", default=0, metavar="N", help="2 logs every request, 4 everything.")
-@click.option(*_IGNORED, "ignored", multiple=True, hidden=True)
+@click.option("--secure-port", hidden=True)
+@click.option("--profiling-bind-address", hidden=True)
 @click.option("--enable-pprof", is_flag=False, flag_value="true", hidden=True)
-def command(logging_format: str, verbosity: int, ignored: Any, enable_pprof: Any, **settings: Any) -> None:
+def command(logging_format: str, verbosity: int, **settings: Any) -> None:
     """Answer karmada-scheduler over gRPC, in the place of karmada-scheduler-estimator.
 
     A cluster that is being read or lost is answered with -1 (no opinion), so that the others keep their answers.
@@ -61,25 +64,29 @@ def command(logging_format: str, verbosity: int, ignored: Any, enable_pprof: Any
     interp estimator --cluster east=east.kubeconfig --cluster lab=snapshots/lab/
     """
     import asyncio
+    import logging
 
     from estimator.service.server import serve
     from estimator.service.settings import Settings
+    from webhook.logs import WRITER
 
     _log(logging_format, verbosity)
-    asyncio.run(serve(Settings(**settings)))
+    for flag in _WITHOUT_EFFECT:
+        if settings.pop(flag.strip("-").replace("-", "_")) is not None:
+            logging.getLogger("estimator").warning("%s has no effect here; it is taken so that manifests fit", flag)
+    try:
+        asyncio.run(serve(Settings(**settings)))
+    finally:
+        WRITER.close()
 
 
 def _log(form: str, verbosity: int) -> None:
     import logging
 
-    from webhook.logs import JsonFormatter
+    from webhook.logs import JsonFormatter, TextFormatter, WriterHandler
 
-    handler = logging.StreamHandler()
-    handler.setFormatter(
-        JsonFormatter()
-        if form == "json"
-        else logging.Formatter("%(asctime)s %(levelname).1s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S")
-    )
+    handler = WriterHandler()
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("estimator").setLevel(logging.DEBUG if verbosity >= 4 else logging.INFO)
     if verbosity < 2:

@@ -264,8 +264,10 @@ def _check(sources: Sources) -> int:
 
 
 def _watch(once: Callable[[], int], places: list[Path]) -> None:
+    from interp.terminal import erase_screen
+
     while True:
-        click.clear()
+        erase_screen()
         before = modified(places)
         try:
             once()

@@ -11,6 +11,7 @@ import click
 from interp import early
 from interp.output import format_option
 from interp.reports import REPORTS, Tested, Totals
+from interp.terminal import erase_line
 from interpreters.cases import Case, Result, Verdict
 from interpreters.core.coverage import Coverage
 from interpreters.core.engine import Limits
@@ -72,11 +73,11 @@ def command(
                 results = _updated(runner, suite, results)
             tested.append((suite, results))
             if sys.stderr.isatty():
-                click.echo(f"\r\x1b[K{Totals.of(tested)}: {suite.name}", err=True, nl=False)
+                erase_line()
+                click.echo(f"{Totals.of(tested)}: {suite.name}", err=True, nl=False)
             if exitfirst and not is_good(results, suite):
                 break
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", err=True, nl=False)
+    erase_line()
     for line in REPORTS[output](tested):
         click.echo(line)
     if coverage:

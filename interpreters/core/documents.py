@@ -7,6 +7,7 @@ single scalar, key or tag means is in `yaml_values`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from interpreters.core.yaml_values import FastestLoader, KubernetesDumper, Kuber
 Document = dict[str, Any]
 
 _LARGEST_EXPANSION: Final = 5_000_000  # values a document may hold once its aliases are written out
+_LONGEST_EXPANSION: Final = 64 * 1024 * 1024  # characters of them beyond those of the text itself
 _DEEPEST: Final = 300
 _AFTER_BLANKS: Final = re.compile(r"\s*(?=\S)")
 _DEEP_LINE: Final = re.compile(rf"^[ ?:-]{{{_DEEPEST // 2},}}", re.MULTILINE)
@@ -70,7 +72,7 @@ def load_values(text: str | bytes, where: str = "") -> list[Any]:
     except RecursionError:
         raise DocumentError(where, "nested too deep, or an alias that contains itself") from None
     for document in documents:
-        _refuse_expansion(document, where)
+        _refuse_expansion(document, len(text), where)
     return documents
 
 
@@ -113,8 +115,8 @@ def _json_stream(text: str, where: str) -> list[Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+            counts = Counter(key for key, _ in pairs)
+            twice = next(key for key, count in counts.items() if count > 1)
             raise DocumentError(f"{where}: document {len(values) + 1}", f'the key "{twice}" stands twice')
         return found
 
@@ -174,19 +176,26 @@ def _refuse_version(text: str) -> None:
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
 
 
-def _refuse_expansion(document: Any, where: str) -> None:
-    sizes: dict[int, int] = {}
+def _refuse_expansion(document: Any, length: int, where: str) -> None:
+    sizes: dict[int, tuple[int, int]] = {}
 
-    def size(value: Any, depth: int) -> int:
+    def size(value: Any, depth: int) -> tuple[int, int]:
+        """Values and characters of them."""
         if not isinstance(value, dict | list):
-            return 1
+            return 1, len(value) if isinstance(value, str) else 0
         if depth > _DEEPEST:
             raise DocumentError(where, f"nested deeper than {_DEEPEST}, or an alias that contains itself")
         known = sizes.get(id(value))
         if known is None:
-            children = value.values() if isinstance(value, dict) else value
-            known = sizes[id(value)] = 1 + sum(size(child, depth + 1) for child in children)
+            children = [size(child, depth + 1) for child in (value.values() if isinstance(value, dict) else value)]
+            keys = sum(map(len, value)) if isinstance(value, dict) else 0
+            known = sizes[id(value)] = (
+                1 + sum(values for values, _ in children), keys + sum(characters for _, characters in children)
+            )  # fmt: skip
         return known
 
-    if size(document, 0) > _LARGEST_EXPANSION:
+    values, characters = size(document, 0)
+    if values > _LARGEST_EXPANSION:
         raise DocumentError(where, f"its aliases expand to more than {_LARGEST_EXPANSION} values")
+    if characters > length + _LONGEST_EXPANSION:
+        raise DocumentError(where, f"its aliases expand to {_LONGEST_EXPANSION} characters more than it has")

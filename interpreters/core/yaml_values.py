@@ -23,11 +23,39 @@ except AttributeError:  # PyYAML built without libyaml
 class KubernetesLoader(FastestLoader):  # type: ignore[misc]
     yaml_implicit_resolvers: dict[str, Any] = {}
 
+    merged = 0  # pairs taken over from other mappings so far
+
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:
         if isinstance(node, yaml.MappingNode):
             _refuse_duplicates(self, node)
             self.flatten_mapping(node)
         return {self._key(key): self.construct_object(value, deep=deep) for key, value in node.value}
+
+    def flatten_mapping(self, node: Any) -> None:
+        """Put what `<<` merges in where it stands: a mapping's own keys win, then those of the mappings named first.
+
+        Each key is taken over once, and all of them together are counted: mappings that merge each other would
+        otherwise grow with every level.
+        """
+        if not any(key.tag == _MERGE for key, _ in node.value):
+            return
+        own = [pair for pair in node.value if pair[0].tag != _MERGE]
+        sources = [source for key, value in node.value if key.tag == _MERGE for source in _sources(value)]
+        node.value = own  # already now, for one that merges itself
+        seen = {self._key(key) for key, _ in own}
+        merged = []
+        for source in sources:
+            self.flatten_mapping(source)
+            self.merged += len(source.value)
+            if self.merged > MOST_MERGED:
+                problem = f"merge keys (<<) that take over more than {MOST_MERGED} values"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+            for key, value in source.value:
+                name = self._key(key)
+                if name not in seen:
+                    seen.add(name)
+                    merged.append((key, value))
+        node.value = merged + own
 
     def _key(self, node: Any) -> str:
         if not isinstance(node, yaml.ScalarNode) or node.tag == _NULL:
@@ -39,12 +67,24 @@ class KubernetesLoader(FastestLoader):  # type: ignore[misc]
 
 
 _NULL: Final = "tag:yaml.org,2002:null"
+_MERGE: Final = "tag:yaml.org,2002:merge"
+MOST_MERGED: Final = 100_000  # values that merge keys take over, in all documents of a text
+
+
+def _sources(node: Any) -> list[Any]:
+    """The mappings that the value of a merge key names."""
+    found = node.value if isinstance(node, yaml.SequenceNode) else [node]
+    for one in found:
+        if not isinstance(one, yaml.MappingNode):
+            problem = "a merge key (<<) takes a mapping or a list of mappings"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=one.start_mark)
+    return found
 
 
 def _refuse_duplicates(loader: KubernetesLoader, node: Any) -> None:
     seen: set[str] = set()
     for key, _ in node.value:
-        if key.tag == "tag:yaml.org,2002:merge":
+        if key.tag == _MERGE:
             continue
         name = loader._key(key)
         if name in seen:
@@ -52,8 +92,14 @@ def _refuse_duplicates(loader: KubernetesLoader, node: Any) -> None:
         seen.add(name)
 
 
+_MOST_DIGITS: Final = 4000  # Python takes few more, since reading them takes their number squared
+
+
 def _whole_number(loader: Any, node: Any) -> int:
     text = loader.construct_scalar(node).replace("_", "").lower()
+    if len(text) > _MOST_DIGITS:
+        problem = f"a number of more than {_MOST_DIGITS} digits; put quotes around it if it is text"
+        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
     sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
     for prefix, base in (("0x", 16), ("0b", 2), ("0o", 8)):
         if digits.startswith(prefix):
@@ -89,12 +135,13 @@ def _untagged(loader: Any, node: Any) -> Any:
     return loader.construct_mapping(node, deep=True)
 
 
+# A sign comes together with the underscores behind it: in `_*[-+]?_*` each way to split a long run would be tried.
 _INT: Final = (
-    r"[-+]?_*(?:0_*[bB]_*[-+]?_*[01][01_]*|0_*[xX]_*[0-9a-fA-F][0-9a-fA-F_]*|0_*[oO]_*[0-7][0-7_]*"
+    r"[-+]?_*(?:0_*[bB]_*(?:[-+]_*)?[01][01_]*|0_*[xX]_*[0-9a-fA-F][0-9a-fA-F_]*|0_*[oO]_*[0-7][0-7_]*"
     r"|0[0-7_]*|[1-9][0-9_]*)"
 )
 _FLOAT: Final = (
-    r"(?:[-+]_*\._*[0-9][0-9_]*|\.[0-9](?:_?[0-9])*|[-+]?_*[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE]_*[-+]?_*[0-9][0-9_]*)?"
+    r"(?:[-+]_*\._*[0-9][0-9_]*|\.[0-9](?:_?[0-9])*|[-+]?_*[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE]_*(?:[-+]_*)?[0-9][0-9_]*)?"
     r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
 

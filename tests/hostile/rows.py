@@ -68,6 +68,10 @@ class Target:
 Attack = Callable[[Target], Answer]
 
 
+def allowed(wanted: int | tuple[int, ...]) -> tuple[int, ...]:
+    return wanted if isinstance(wanted, tuple) else (wanted,)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """`status` is HTTP's, `code` that inside Karmada's envelope. `says` is part of the answer; `secret` is in neither
@@ -75,7 +79,7 @@ class Row:
 
     name: str
     attack: Attack
-    status: int
+    status: int | tuple[int, ...]
     code: int | tuple[int, ...] | None = None
     says: str = ""
     secret: str = ""

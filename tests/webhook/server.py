@@ -55,6 +55,12 @@ class Server:
             time.sleep(0.02)
         raise AssertionError(f"no line {message!r} {fields} in\n{Path(self._log.name).read_text()[-4000:]}")
 
+    def line_of(self, uid: str) -> dict[str, Any]:
+        """The only line about a request, as soon as it is there: lines are written a moment after the answer."""
+        found: list[dict[str, Any]] = eventually(lambda: [line for line in self.lines() if line.get("uid") == uid])
+        (line,) = found
+        return line
+
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
 

@@ -235,7 +235,7 @@ def test_what_is_not_http_gets_an_answer_or_a_closed_connection_and_no_traceback
 
 def test_a_failure_is_logged_with_its_uid_and_without_the_object(client: Client, server: Server) -> None:
     client.interpret(request("starlark", "InterpretReplica", uid="find-me", behaviour="fail", secret="top"))
-    (line,) = [line for line in server.lines() if line.get("uid") == "find-me"]
+    line = server.line_of("find-me")
     assert (line["level"], line["fault"], line["operation"]) == ("warning", "script", "InterpretReplica")
     assert "top" not in json.dumps(line)
 

@@ -293,9 +293,20 @@ async def test_a_port_that_is_taken_is_an_error_not_half_of_the_requests(tmp_pat
                 pass
 
 
-async def test_health_and_reflection_are_offered(tmp_path: Path) -> None:
+async def test_nobody_lists_the_services_unless_told_otherwise(tmp_path: Path) -> None:
     async with (
         serving(picture(tmp_path, "member1", SMALL)) as server,
+        grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel,
+    ):
+        asked = iter([reflection_pb2.ServerReflectionRequest(list_services="")])
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            [each async for each in reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(asked)]
+        assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+async def test_health_and_reflection_are_offered(tmp_path: Path) -> None:
+    async with (
+        serving(picture(tmp_path, "member1", SMALL), reflection=True) as server,
         grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel,
     ):
         health = health_pb2_grpc.HealthStub(channel)
