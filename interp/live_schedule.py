@@ -124,7 +124,7 @@ def explain(scene: Scene, release: Release, options: Mapping[str, Any]) -> Diagn
             verdict, group, Circumstance(known[name], about[name], placement, demand, past.held.get(name) or 0)
         )
 
-    groups = list(fates(decision, past.held, change, demand.unit))
+    groups = list(fates(decision, past.held, change))
     return Diagnosis(
         title, title_of_workload, str(release), scheduled, targets, again, reasons, decision, groups
     )  # fmt: skip

@@ -22,6 +22,7 @@ MANAGED_BY: Final = ("propagationpolicy.karmada.io/permanent-id", "clusterpropag
                      "binding.karmada.io/managed-by")  # fmt: skip
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 _MOST_EVENTS: Final = 5
+_TOLD_BY_CONDITION: Final = "ScheduleBindingFailed"  # the Scheduled condition says the same
 
 Object = Mapping[str, Any]
 Weight = Literal["blocks", "note"]
@@ -195,6 +196,8 @@ def reasons_of_events(events: Sequence[Object], names: Sequence[tuple[str, str]]
     warned = [event for event in events if event.get("type") == "Warning" and about(event) in names]
     said: dict[str, str] = {}
     for event in sorted(warned, key=when, reverse=True):
+        if event.get("reason") == _TOLD_BY_CONDITION:
+            continue
         said.setdefault(f"{event.get('reason')}: {event.get('message')}", str(event.get("reason")))
     for text, reason in list(said.items())[:_MOST_EVENTS]:
         asks = reason in ("GetComponentsFailed", "GetReplicasFailed", "ApplyPolicyFailed")
@@ -203,14 +206,14 @@ def reasons_of_events(events: Sequence[Object], names: Sequence[tuple[str, str]]
 
 
 def fates(
-    decision: Decision, held: Mapping[str, Any], remedy: Callable[[Any, GroupReport], str], unit: str
+    decision: Decision, held: Mapping[str, Any], remedy: Callable[[Any, GroupReport], str]
 ) -> Iterator[GroupFate]:
     """The groups of a decision, each cluster with what would change its verdict."""
     for group in decision.groups:
         clusters = [
             ClusterFate(
                 one.cluster, one.verdict, one.cluster in held, one.available,
-                one.detail or (f"next of the {unit} stopped by {one.bound_by}" if one.bound_by else ""),
+                one.detail or (f"next one stopped by {one.bound_by}" if one.bound_by else ""),
                 remedy(one, group),
             )
             for one in group.clusters

@@ -8,10 +8,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+import msgspec
 import pytest
 import yaml
 from aiohttp import web
 
+from estimator.placement.diagnosis import Diagnosis
 from tests.interp.command import Ran, interp
 
 POLICY_LABEL = {"propagationpolicy.karmada.io/permanent-id": "1"}
@@ -23,6 +26,7 @@ POLICIES = "/apis/policy.karmada.io/v1alpha1/namespaces/shop/propagationpolicies
 QUOTAS = "/apis/policy.karmada.io/v1alpha1/namespaces/shop/federatedresourcequotas"
 CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 EVENTS = "/api/v1/namespaces/shop/events"
+SCHEMA = Path(__file__).parent.parent.parent / "docs" / "schemas" / "diagnosis-output.json"
 Object = dict[str, Any]
 
 
@@ -102,11 +106,28 @@ def kubeconfig(tmp_path: Path, karmada: Karmada) -> Path:
     return path
 
 
+def described() -> Object:
+    """The schema of the output, from the nouns that are printed."""
+    (report,), definitions = msgspec.json.schema_components([Diagnosis], ref_template="#/$defs/{name}")
+    for definition in definitions.values():
+        if definition.get("type") == "object" and "properties" in definition:
+            definition["additionalProperties"] = False
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Output of interp schedule --binding NAMESPACE/NAME -o json", **report,
+            "$defs": definitions}  # fmt: skip
+
+
+def test_the_documented_schema_is_that_of_the_nouns() -> None:
+    assert json.loads(SCHEMA.read_text()) == described()
+
+
 async def explained(kubeconfig: Path, *more: str, name: str = "shop/web-deployment") -> tuple[Ran, Any]:
     ran = await asyncio.to_thread(
         interp, "schedule", "--binding", name, "--kubeconfig", kubeconfig, "-o", "json", *more
     )
-    return ran, json.loads(ran.out) if ran.out else None
+    found = json.loads(ran.out)
+    jsonschema.validate(found, json.loads(SCHEMA.read_text()))
+    return ran, found
 
 
 def reasons(found: Any, about: str) -> list[tuple[str, str]]:
