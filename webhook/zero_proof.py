@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from interpreters.cases import case_files, read_cases
+from interpreters.cases import case_files, read_cases, served_as
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.errors import InterpError
 from interpreters.core.kinds import GroupVersionKind
@@ -43,16 +43,18 @@ def zero_proof(runner: Runner, catalog: Catalog, more: Sequence[Mapping[str, Any
 def bundled_tables() -> dict[GroupVersionKind, Path]:
     """Where the case table of each bundled kind is; a Starlark twin shares that of its Lua original."""
     return {
-        found.kind: found.folder
+        kind: found.folder
         for found in scan_bundled("lua")
-        if isinstance(found, Candidate) and found.kind and found.folder
+        if isinstance(found, Candidate) and found.folder
+        for kind in found.kinds
+        if kind
     }
 
 
 def _from_cases(folder: Path | None, kind: GroupVersionKind) -> Iterator[Sample]:
     seen: set[bytes] = set()
     for file in case_files(folder) if folder else ():
-        for case in read_cases(file):
+        for case in (served_as(case, kind) for case in read_cases(file)):
             text = msgspec.json.encode(case.object)
             # A case that wants an error shows an object nobody could deploy.
             if case.want_error is None and GroupVersionKind.of(case.object) == kind and text not in seen:

@@ -88,6 +88,15 @@ def refusal_of(plane: ControlPlane, job: dict[str, Any]) -> str | None:
     return next((one["message"] for one in conditions if (one["type"], one["status"]) == ("Scheduled", "False")), None)
 
 
+def explained(plane: ControlPlane, job: dict[str, Any]) -> Any:
+    """What `interp schedule` says of the binding of a job; the exit code is 1 when it is nowhere."""
+    place = f"{job['metadata']['namespace']}/{binding(job)['metadata']['name']}"
+    ran = interp("schedule", "--binding", place, "--kubeconfig", plane.karmada.kubeconfig, "-o", "json")
+    found = json.loads(ran.out)
+    assert ran.code == (0 if found["scheduled"] else 1), ran.err
+    return found
+
+
 def state_and_health(plane: ControlPlane, job: dict[str, Any]) -> tuple[str | None, str | None]:
     """The state of a job as its template tells it, and its health as its binding tells it."""
     status = plane.karmada.find(job).get("status", {})
@@ -179,11 +188,21 @@ def test_the_binding_is_the_one_that_interp_foretells(plane: ControlPlane, sched
     for name, obj in [("job", flink()), ("policy", policy("streams"))]:
         (tmp_path / name).write_text(json.dumps(plane.karmada.find(obj)))
     flags = ["--clusters", "member", "--feature-gates", "MultiplePodTemplatesScheduling=true", "--like", "karmada"]
-    foretold = interp("bind", tmp_path / "job", "--policy", tmp_path / "policy", *flags, "-o", "json")
+    release = ["--karmada", explained(plane, flink())["karmada"]]
+    foretold = interp("bind", tmp_path / "job", "--policy", tmp_path / "policy", *flags, *release, "-o", "json")
     specs = [json.loads(foretold.out)["spec"], plane.karmada.find(binding(flink()))["spec"]]
     for spec in specs:
         del spec["resource"]["resourceVersion"]  # Karmada keeps the one it saw first
     assert specs[0] == specs[1]
+
+
+def test_interp_says_why_a_job_is_where_it_is_or_nowhere(plane: ControlPlane, scheduling: None) -> None:
+    """By the cluster's summary there is room for the other job, so what the scheduler heard elsewhere is told, too."""
+    there, nowhere = explained(plane, flink()), explained(plane, flink("elsewhere", "spare"))
+    assert (there["scheduled"], [one["verdict"] for one in there["groups"][0]["clusters"]]) == (True, ["chosen"])
+    assert nowhere["scheduled"] is False
+    [said] = [reason["what"] for reason in nowhere["reasons"] if reason["about"] == "Scheduled"]
+    assert said.endswith("failed to select clusters: no enough resource when selecting 1 clusters")
 
 
 def test_what_the_job_depends_on_comes_along(plane: ControlPlane, scheduling: None) -> None:
