@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from interpreters.core.documents import Document, load_documents
-from interpreters.core.engine import Script
+from interpreters.core.engine import BUNDLED, Script
 from interpreters.core.errors import DocumentError, InterpError, ScriptError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_FUNCTION, BY_RULE, Operation
@@ -49,6 +49,11 @@ class Source(Struct, frozen=True):
     origin: Origin
     order: int
     place: str
+
+    @property
+    def author(self) -> str:
+        """Whose scripts these are: one place is one author's, whatever it holds."""
+        return BUNDLED if self.origin >= Origin.BUNDLED else f"{self.origin} {self.order}"
 
 
 class Candidate(Struct, frozen=True):
@@ -123,7 +128,7 @@ def scan(
         others = (entry for language in LANGUAGES if language != bundled for entry in scan_bundled(language, kinds))
         found += [*preferred, *(entry for entry in others if not known.intersection(entry.kinds))]
     if default:
-        script = Script("default", "lua", (_PACKAGE / "lua" / "default.lua").read_text())
+        script = Script("default", "lua", (_PACKAGE / "lua" / "default.lua").read_text(), BUNDLED)
         found.append(Candidate(None, script, Source(Origin.DEFAULT, 0, "default")))
     return found
 
@@ -176,7 +181,7 @@ def _script(path: Path, kind: GroupVersionKind | None, source: Source, name: str
         raw = read_bytes(path)
         if len(raw) > LARGEST_SCRIPT:
             raise DocumentError(name, f"a script may have {LARGEST_SCRIPT} bytes, this one has {len(raw)}")
-        script = Script(name, LANGUAGE_OF_SUFFIX[path.suffix], raw.decode("utf-8-sig"))
+        script = Script(name, LANGUAGE_OF_SUFFIX[path.suffix], raw.decode("utf-8-sig"), source.author)
     except UnicodeDecodeError as error:
         return Broken(name, DocumentError(name, f"not UTF-8 at byte {error.start}"), source, kind)
     except InterpError as error:
@@ -213,12 +218,12 @@ def _bundled(path: Path, root: Path, language: str) -> Found:
     def snippet(name: str) -> str:
         return (_PACKAGE / language / name).read_text()
 
-    source = Source(Origin.BUNDLED, 0, "bundled")
+    source = Source(Origin.BUNDLED, 0, BUNDLED)
     kind = GroupVersionKind.from_folder(str(path.parent.relative_to(root)))
     found = _script(path, kind, source, f"bundled/{path.relative_to(root)}")
     if isinstance(found, Broken):
         return found
-    script = Script(found.script.name, language, assemble(found.script.text, snippet))
+    script = Script(found.script.name, language, assemble(found.script.text, snippet), source.author)
     original = _PACKAGE / "lua" / "scripts" / path.parent.relative_to(root)  # whose table a twin is tested by
     folder = original if original.is_dir() else path.parent
     return Candidate(kind, script, source, folder=folder, header=found.header)
@@ -282,7 +287,7 @@ def _rules(document: Document, name: str, file: str, source: Source) -> Iterator
             raise DocumentError(f"{file}: spec.customizations.{rule}", f"unknown rule; known are {', '.join(BY_RULE)}")
         where = f"{file}: spec.customizations.{rule}"
         text = _text(_mapping(body, where).get("luaScript"), f"{where}.luaScript")
-        script = Script(f"{file}#{name}/{rule}" if name else f"{file}#{rule}", "lua", text)
+        script = Script(f"{file}#{name}/{rule}" if name else f"{file}#{rule}", "lua", text, source.author)
         yield Candidate(kind, script, source, (operation,), Path(file).parent, header)
 
 

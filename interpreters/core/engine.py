@@ -12,14 +12,17 @@ from typing import Protocol
 from msgspec import Struct
 
 MIB = 1024 * 1024
+BUNDLED = "bundled"
+"""The author of the scripts that come with interp."""
 
 
 class Script(Struct, frozen=True):
-    """A script's text and the name that its errors carry."""
+    """A script's text, the name that its errors carry, and who answers for it: authors do not share a worker."""
 
     name: str
     language: str  # "lua" or "starlark"
     text: str
+    author: str = ""
 
     @property
     def content(self) -> tuple[str, str]:
@@ -35,8 +38,10 @@ class Script(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """How much one call may use. Engines word what they can; the worker's kill is the guarantee."""
+    """How much one call may use. `cost` is counted and means the same on every machine; the others are the outer fence.
+    Engines word what they can; the worker's kill is the guarantee."""
 
+    cost: int = 10_000_000
     seconds: float = 1.0
     memory: int = 64 * MIB
     input: int = 8 * MIB
@@ -46,13 +51,14 @@ class Limits(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What a function returned: the JSON text of each value (missing ones are `null`), what it printed, how long it
-    took and how many bytes it needed at most, as far as the engine or the worker can tell."""
+    """What a function returned: the JSON text of each value (missing ones are `null`), what it printed, what it cost,
+    how long it took and how many bytes it needed at most, as far as the engine or the worker can tell."""
 
     values: tuple[bytes, ...]
     printed: str = ""
     seconds: float = 0.0
     memory: int = 0
+    cost: int = 0
 
 
 class Engine(Protocol):

@@ -4,7 +4,7 @@ InterpError
 ├── ScriptError              the script's author must act; the request was fine
 │   ├── ScriptSyntaxError    the text does not compile or fails while loading
 │   ├── ReplyError           it ran, but what it returned is not a valid reply
-│   ├── LimitError           it used more time, memory, output or depth than it may
+│   ├── LimitError           it used more cost, time, memory, output or depth than it may
 │   └── QuarantinedError     it kept losing its workers and is not tried again for a while
 ├── RequestError             the caller must act: malformed envelope or object
 │   └── UnknownTargetError   no script answers for this kind or operation
@@ -84,8 +84,11 @@ class ReplyError(ScriptError):
         self.problem = problem
 
 
+LIMITS = frozenset({"cost", "time", "memory", "output", "input", "depth", "print", "stack"})
+
+
 class LimitError(ScriptError):
-    """`limit` is one of time, memory, output, input, depth, print, stack."""
+    """`limit` is one of LIMITS."""
 
     kind = "limit"
 

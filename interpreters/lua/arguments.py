@@ -48,7 +48,7 @@ def waiting_fields(metadata: bytes) -> tuple[bytes | None, bytes | None]:
     """The managed fields and the last-applied annotation of metadata that has been read as part of an argument."""
     try:
         found = _decode_metadata(metadata)
-    except msgspec.ValidationError:  # JSON, but not the metadata of an object
+    except (msgspec.DecodeError, RecursionError):  # JSON, but not the metadata of an object
         return None, None
     annotations = found.annotations
     return bytes(found.managed) or None, bytes(annotations.applied) or None if annotations is not None else None

@@ -15,19 +15,21 @@ from interpreters.lua import insertion_order
 
 # A name no script can contain: scripts are UTF-8, a lone continuation byte is not.
 _HIDDEN: Final = b"\x80"
-_OPENING: Final = b"local " + _HIDDEN + b"," + insertion_order.HIDDEN + b"=... return function(...) "
+_NAMES: Final = b",".join((_HIDDEN, insertion_order.NOTE_STORE, insertion_order.NOTE_KEY))
+_OPENING: Final = b"local " + _NAMES + b"=... return function(...) "
 _CLOSING: Final = b"\nend"
 
 _TOKEN: Final = re.compile(
-    rb"""
-    --\[(?P<comment>=*)\[ | --[^\n]* | \[(?P<long>=*)\[
-  | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
-  | (?P<number>(?:[0-9]|\.[0-9])(?:[eEpP][+-]|[0-9A-Za-z_.\x80-\xff])*)
+    rb"--\[(?P<comment>=*)\[ | \[(?P<long>=*)\[ | (?:%b)" % insertion_order.COMMENT_OR_STRING
+    + rb"""
+  | (?P<number>0[xX](?:[pP][+-]|[0-9A-Za-z_.\x80-\xff])*
+             | (?:[0-9]|\.[0-9])(?:[eE][+-]|[0-9A-Za-z_.\x80-\xff])*)
   | [A-Za-z_\x80-\xff][0-9A-Za-z_\x80-\xff]*
   | \.\.\. | (?P<concat>\.\.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+_LINE_END: Final = re.compile(rb"\r\n|\n\r|\n|\r")
 _FOREIGN_NUMBER: Final = re.compile(rb"(?:[uU]?[lL]{2}|[iI])$")  # 64-bit and imaginary: values no script may hold
 
 
@@ -69,6 +71,10 @@ def prepared(source: bytes) -> bytes:
             parts += (source[done:position], b" ", _HIDDEN, b" ..")
             done = position
         elif kind == "number" and _FOREIGN_NUMBER.search(found[0]):
-            raise Unreadable(source.count(b"\n", 0, found.start()) + 1, f"malformed number near '{found[0].decode()}'")
+            raise Unreadable(_line_at(source, found.start()), f"malformed number near '{found[0].decode()}'")
     parts.append(source[done:])
     return enclosed(b"".join(parts))
+
+
+def _line_at(source: bytes, position: int) -> int:
+    return len(_LINE_END.findall(source, 0, position)) + 1

@@ -1,4 +1,7 @@
-"""The host side of require("kube"): text in, text or a number out, never an exception or an object."""
+"""The host side of require("kube"): text in, text or a number out, never an exception or an object.
+
+Whatever is raised ends here: an exception that crossed into Lua would be an object of the host in a script's hands.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from interpreters.core.quantity import ZERO, Quantity
 
 Answer = tuple[bool, bytes | float]  # whether it worked, and the answer or what went wrong
 
+OUT_OF_MEMORY: Final = b"not enough memory"
+
 
 def _answering(function: Callable[..., bytes | float]) -> Callable[..., Answer]:
     def answer(*texts: bytes) -> Answer:
@@ -23,6 +28,12 @@ def _answering(function: Callable[..., bytes | float]) -> Callable[..., Answer]:
             return False, str(error).encode()
         except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
             return False, f"unreadable argument: {error}".encode()
+        except OverflowError:
+            return False, b"the number is too large"
+        except MemoryError:
+            return False, OUT_OF_MEMORY
+        except Exception as error:  # a mistake of ours
+            return False, f"kube failed: {type(error).__name__}".encode()
 
     return answer
 

@@ -26,7 +26,7 @@ REFUSED_GLOBALS: Final = frozenset(
 REFUSED_STRING_FUNCTIONS: Final = frozenset(("rep", "gsub", "dump"))
 
 _TOKENS: Final = re.compile(
-    r"(?P<comment>--\[(?P<level>=*)\[.*?\](?P=level)\]|--[^\n]*)"
+    r"(?P<comment>--\[(?P<level>=*)\[.*?\](?P=level)\]|--[^\n\r]*)"
     r"|(?P<text>\[(?P<equals>=*)\[.*?\](?P=equals)\]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<number>0[xX][\da-fA-F]+|\d+\.?\d*(?:[eE][+-]?\d+)?)|(?P<mark>\.\.\.?|[^\s\w])",
     re.DOTALL,

@@ -14,6 +14,7 @@ import msgspec
 from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import BusyError, InternalError, InterpError, LimitError, ScriptError
 from interpreters.sandbox.messages import (
+    PRINT_ENDING,
     Answer,
     Call,
     Failure,
@@ -49,7 +50,7 @@ def patience(seconds: float) -> float:
 
 
 class Recycling(msgspec.Struct, frozen=True):
-    """After how many calls, or above which resident size, a worker is replaced."""
+    """After how many calls, or above which resident size after one, a worker is replaced."""
 
     calls: int = 100_000
     resident: int = 256 * 1024 * 1024
@@ -91,6 +92,7 @@ class Conversation:
         self.engines: Mapping[str, str] | None = None
         self.hardening: dict[str, str] = {}
         self.ready = False
+        self.answered = 0  # calls so far; a worker that has answered any may suffer from what they left behind
         self.buffer = FrameBuffer(largest_reply(limits))
         self._slots: dict[Script, int] = {}
         self._owners: dict[int, Script] = {}
@@ -125,22 +127,25 @@ class Conversation:
         self.ready, self.hardening = True, reply.hardening
 
 
-def settle(task: Task, reply: Reply, seconds: float) -> tuple[Outcome | frozenset[str] | InterpError, bool]:
-    """What the caller gets for a reply to a call that had so many seconds, and whether its worker asks to retire."""
+def settle(task: Task, reply: Reply, seconds: float) -> Outcome | frozenset[str] | InterpError:
+    """What the caller gets for a reply to a call that had so many seconds."""
+    if isinstance(reply, Answer | Failure) and len(reply.printed) > task.limits.printed + PRINT_ENDING:
+        raise ProtocolError("more printed text than the call allows")
     if isinstance(reply, Answer) and task.function:
-        return outcome_of(reply), reply.spent
+        if sum(map(len, reply.values)) > task.limits.output:
+            raise ProtocolError("a larger result than the call allows")
+        return outcome_of(reply)
     if isinstance(reply, Names) and not task.function:
-        return reply.functions, reply.spent
+        return reply.functions
     if isinstance(reply, Failure):
         error = error_of(reply, task.script.name, task.function)
         if ran_out_of_time(error) and not task.unhurried(seconds):
             error.message = overdue(task, seconds).message  # how little time was left says nothing to the caller
-        return error, reply.spent
+        return error
     raise ProtocolError("a reply to something else")
 
 
-def spoils(result: object) -> bool:
-    """Whether the worker is of no use any more: what ran out of memory may fail the next call, of another script."""
+def ran_out_of_memory(result: object) -> TypeGuard[LimitError]:
     return isinstance(result, LimitError) and result.limit == MEMORY
 
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 import asyncio
 
 from interpreters.core.engine import Limits, Outcome
-from interpreters.core.errors import BusyError, InternalError, InterpError
+from interpreters.core.errors import BusyError, InternalError, InterpError, LimitError
 from interpreters.sandbox.calls import (
     died,
     lied,
     overdue,
     patience,
+    ran_out_of_memory,
     ran_out_of_time,
     reason_of,
     settle,
-    spoils,
     too_late,
 )
 from interpreters.sandbox.crew import Crew, Seat
-from interpreters.sandbox.messages import ProtocolError, Reply
+from interpreters.sandbox.messages import ProtocolError, Ready, Reply
 from interpreters.sandbox.process import MEMORY, OUTSIDE
 from interpreters.sandbox.standing import Standings
 from interpreters.sandbox.stats import Counters
@@ -50,19 +50,20 @@ class Dispatch:
         self._turnstile = Turnstile(size, standings)
         self._queue: FairQueue[Job] = FairQueue()
         self._idle: list[Seat] = []
+        self._wanting_fresh: list[Job] = []
         self._closed = False
 
     @property
     def waiting(self) -> int:
         """Calls that no worker has begun."""
-        return len(self._queue) + sum(max(0, len(seat.tray) - 1) for seat in self.crew.seats)
+        return len(self._queue) + len(self._wanting_fresh) + sum(max(0, len(seat.tray) - 1) for seat in self.crew.seats)
 
     async def close(self) -> None:
         self._closed = True
         if not self.someone_ready.done():
             self.someone_ready.set_exception(_closing())
-        for job in [*self._queue, *(job for seat in self.crew.seats for job in seat.tray)]:
-            self._queue.leave(job)
+        for job in [*self._queue, *self._wanting_fresh, *(job for seat in self.crew.seats for job in seat.tray)]:
+            self._leave(job)
             job.fail(_closing())
         self._idle.clear()
         await self.crew.close()
@@ -93,8 +94,27 @@ class Dispatch:
         self._queue.join(job, first=first)
 
     def _waited_too_long(self, job: Job) -> None:
-        self._queue.leave(job)
+        self._leave(job)
         job.fail(too_late())
+
+    def _leave(self, job: Job) -> None:
+        """It waits no longer."""
+        self._queue.leave(job)
+        if job in self._wanting_fresh:
+            self._wanting_fresh.remove(job)
+        if job.timer:
+            job.timer.cancel()
+
+    def _await_fresh(self, job: Job) -> None:
+        """To be run by the next worker that comes up. One is starting: this call's own has just been lost."""
+        job.fresh = True
+        self._counters.retries += 1
+        if self._closed:
+            job.fail(_closing())
+            return
+        if job.task.deadline is not None:
+            job.timer = self._loop.call_at(job.task.deadline, self._waited_too_long, job)
+        self._wanting_fresh.append(job)
 
     def _serve(self) -> None:
         """Find workers for those whose turn it is."""
@@ -187,9 +207,7 @@ class Dispatch:
 
     def abandon(self, job: Job) -> None:
         """Its caller is gone."""
-        self._queue.leave(job)
-        if job.timer:
-            job.timer.cancel()
+        self._leave(job)
         soon = self._loop.time() + ABANDONED
         for seat in self.crew.seats:
             if seat.tray.running is job and seat.due > soon:
@@ -220,7 +238,13 @@ class Dispatch:
         self.hardening = seat.conversation.hardening
         if not self.someone_ready.done():
             self.someone_ready.set_result(None)
-        self._rest(seat)
+        if self._wanting_fresh:
+            job = self._wanting_fresh[0]
+            self._leave(job)
+            job.brisk = False
+            self._hand(seat, job, self._loop.time())
+        else:
+            self._rest(seat)
         for old in [idle for idle in self._idle if idle.retiring]:
             self._idle.remove(old)
             self._rest(old)
@@ -229,25 +253,24 @@ class Dispatch:
         job = seat.tray.running
         if job is None:
             raise ProtocolError("a reply to nothing")
-        result, spent = settle(job.task, reply, job.seconds)
-        if spoils(result):
+        if isinstance(reply, Ready):
+            raise ProtocolError("a reply to something else")
+        result = settle(job.task, reply, job.seconds)
+        is_first = not seat.conversation.answered
+        seat.conversation.answered += 1
+        if reply.heavy:
             self._take_back(seat)
-        self._finish(seat)
-        if isinstance(result, InterpError):
-            job.fail(result)
-        elif not job.future.done():
-            job.future.set_result(result)
-        if spoils(result) or (ran_out_of_time(result) and job.task.unhurried(job.seconds)):
-            self.standings.strike(job.digest, self._loop.time())
-        else:
-            self.standings.prove(job.digest, result.seconds if isinstance(result, Outcome) else None)
-        if spoils(result):
-            self._counters.kills[MEMORY] += 1
-            self.crew.remove(seat)
-            self.crew.replenish()
+            self._finish(seat)
+            self._retire_heavy(seat)
+            if ran_out_of_memory(result) and not is_first and not job.future.done():
+                self._await_fresh(job)
+            else:
+                self._conclude(job, result, lost_worker=True)
             self._serve()
             return
-        if spent and not seat.retiring:
+        self._finish(seat)
+        self._conclude(job, result, lost_worker=False)
+        if reply.spent and not seat.retiring:
             seat.retiring = True
             self.crew.replenish()
         if seat.tray:
@@ -256,6 +279,28 @@ class Dispatch:
                 self._serve()
         else:
             self._rest(seat)
+
+    def _retire_heavy(self, seat: Seat) -> None:
+        self._counters.kills[MEMORY] += 1
+        self.crew.remove(seat)
+        self.crew.replenish()
+
+    def _conclude(self, job: Job, result: Outcome | frozenset[str] | InterpError, *, lost_worker: bool) -> None:
+        """Tell the caller, and enter it in the books: by what became of the worker, not by what was said."""
+        now = self._loop.time()
+        if isinstance(result, InterpError):
+            job.fail(result)
+        elif not job.future.done():
+            job.future.set_result(result)
+        if lost_worker and isinstance(result, LimitError):
+            self.standings.lose(job.task, MEMORY, now)
+            return
+        if lost_worker:
+            self.standings.spend(job.digest, now)
+        if ran_out_of_memory(result) or (ran_out_of_time(result) and job.task.unhurried(job.seconds)):
+            self.standings.strike(job.digest, now)
+        else:
+            self.standings.prove(job.digest, result.seconds if isinstance(result, Outcome) else None)
 
     def _rest(self, seat: Seat) -> None:
         """A worker has nothing to do: it retires if its successor is there, else it serves whoever waits."""
@@ -281,26 +326,33 @@ class Dispatch:
         self._vacate(seat)
         job = self._bereave(seat)
         if job is not None and not job.future.done():
-            self.standings.lose(job.task, "protocol", self._loop.time())
-            job.fail(lied(job.task, error))
+            if seat.conversation.answered and not job.fresh:
+                self._await_fresh(job)
+            else:
+                self.standings.lose(job.task, "protocol", self._loop.time())
+                job.fail(lied(job.task, error))
         self._serve()
 
     def on_death(self, seat: Seat, cause: str) -> None:
         self._counters.kills[reason_of(cause)] += 1
         job = self._bereave(seat)
         if job is not None and not job.future.done():
-            self._judge(job, cause)
+            self._judge(job, cause, used=seat.conversation.answered > 0)
         self._serve()
 
     def _bereave(self, seat: Seat) -> Job | None:
         return self._finish(seat) if seat.tray else None
 
-    def _judge(self, job: Job, cause: str) -> None:
-        """A call changes nothing outside, so one that an outsider killed is simply run again, once."""
+    def _judge(self, job: Job, cause: str, *, used: bool) -> None:
+        """A call changes nothing outside, so it may be run again: once if an outsider killed its worker, and once in a
+        fresh worker if earlier calls may have left behind what the worker died of."""
         if cause == OUTSIDE and not job.retried:
             job.retried = True
             self._counters.retries += 1
             self._enqueue(job, first=True)
+            return
+        if cause != OUTSIDE and used and not job.fresh:
+            self._await_fresh(job)
             return
         for _ in range(2 if job.retried else 1):
             self.standings.lose(job.task, reason_of(cause), self._loop.time())
@@ -311,8 +363,8 @@ class Dispatch:
         if not self.someone_ready.done():
             self.someone_ready.set_exception(error)
         if not any(seat.conversation.ready for seat in self.crew.seats):
-            for job in list(self._queue):
-                self._queue.leave(job)
+            for job in [*self._queue, *self._wanting_fresh]:
+                self._leave(job)
                 job.fail(error)
 
 

@@ -1,23 +1,23 @@
 """What the parent and a worker say to each other: msgpack messages in length-prefixed frames.
 
 The parent treats everything a worker sends as hostile: a frame's length is checked before anything is read or
-allocated, and messages are decoded into these types and no others.
+allocated, messages are decoded into these types and no others, and every field has its bounds.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import (
+    LIMITS,
     Frame,
     InternalError,
     InterpError,
     LimitError,
-    QuarantinedError,
     ReplyError,
     ScriptError,
     ScriptSyntaxError,
@@ -28,8 +28,24 @@ LARGEST_FRAME = 2 ** (8 * HEADER) - 1
 MESSAGE_ROOM = 128 * 1024
 """What a reply may need beyond its values and its printed text: field names, an error's words, its frames."""
 
-LIMITS = frozenset({"time", "memory", "output", "input", "depth", "print", "stack"})
 LONGEST_MESSAGE = 8 * 1024
+LONGEST_NAME = 1000
+"""Characters of a path, a script's or a function's name in a reply."""
+
+PRINT_ENDING = 200
+"""Characters that an engine may put behind printed text that was cut."""
+
+MOST_FRAMES = 50
+MOST_NAMES = 5000
+MOST_VALUES = 16
+LONGEST_CALL = 3600.0
+"""Seconds that a worker may claim; a number beyond is no measurement."""
+
+_Name = Annotated[str, Meta(max_length=LONGEST_NAME)]
+_Message = Annotated[str, Meta(max_length=LONGEST_MESSAGE)]
+_Line = Annotated[int, Meta(ge=-(2**31), lt=2**31)]
+_Seconds = Annotated[float, Meta(ge=0, le=LONGEST_CALL)]
+_Amount = Annotated[int, Meta(ge=0, lt=2**53)]
 
 
 class Load(Struct, frozen=True, tag="load", array_like=True):
@@ -55,39 +71,44 @@ class Call(Struct, frozen=True, tag="call", array_like=True):
 class Ready(Struct, frozen=True, tag="ready", array_like=True):
     """The worker is sealed. `missing` says why an engine could not be loaded, by language."""
 
-    missing: dict[str, str]
-    hardening: dict[str, str]
+    missing: Annotated[dict[_Name, _Message], Meta(max_length=32)]
+    hardening: Annotated[dict[_Name, _Message], Meta(max_length=32)]
 
 
 class Answer(Struct, frozen=True, tag="answer", array_like=True):
-    """`spent` asks to be replaced: the worker has served long enough or grown too big."""
+    """`spent` asks to be replaced when a successor is up: the worker has served long enough. `heavy` asks for it at
+    once: the worker holds so much memory that the next call might not find enough."""
 
-    values: tuple[bytes, ...]
+    values: Annotated[tuple[bytes, ...], Meta(max_length=MOST_VALUES)]
     printed: str
-    seconds: float
-    memory: int
+    seconds: _Seconds
+    memory: _Amount
+    cost: _Amount
     spent: bool
+    heavy: bool
 
 
 class Names(Struct, frozen=True, tag="names", array_like=True):
     """The functions a script defines."""
 
-    functions: frozenset[str]
+    functions: Annotated[frozenset[_Name], Meta(max_length=MOST_NAMES)]
     spent: bool
+    heavy: bool
 
 
 class Failure(Struct, frozen=True, tag="failure", array_like=True):
     """An error of the tree in core/errors.py, field by field. `detail` is a reply's path or the limit's name."""
 
-    kind: str
-    message: str
-    script: str
-    line: int | None
-    function: str | None
-    frames: list[tuple[str, int]]
+    kind: Literal["error", "syntax", "reply", "limit", "internal"]
+    message: _Message
+    script: _Name
+    line: _Line | None
+    function: _Name | None
+    frames: Annotated[list[tuple[_Name, _Line]], Meta(max_length=MOST_FRAMES)]
     printed: str
-    detail: str
+    detail: _Name
     spent: bool
+    heavy: bool
 
 
 Reply = Answer | Names | Failure | Ready
@@ -114,9 +135,12 @@ def decode_request(payload: bytes | bytearray | memoryview) -> Load | Call:
 
 def decode_reply(payload: bytes | bytearray | memoryview) -> Reply:
     try:
-        return _replies.decode(payload)
+        reply = _replies.decode(payload)
     except (msgspec.MsgspecError, UnicodeError, ValueError, OverflowError, RecursionError) as error:
         raise ProtocolError("a frame that is not a reply") from error
+    if isinstance(reply, Answer) and reply.seconds != reply.seconds:  # what is no number is within any bounds
+        raise ProtocolError("a frame that is not a reply")
+    return reply
 
 
 def largest_reply(limits: Limits) -> int:
@@ -158,7 +182,7 @@ class FrameBuffer:
         return size + HEADER
 
 
-def failure_of(error: ScriptError, *, printed: int = MESSAGE_ROOM, spent: bool = False) -> Failure:
+def failure_of(error: ScriptError, *, printed: int = MESSAGE_ROOM, spent: bool = False, heavy: bool = False) -> Failure:
     """The message for an error; `printed` is how much printed text goes along."""
     detail = ""
     message = error.message
@@ -167,15 +191,16 @@ def failure_of(error: ScriptError, *, printed: int = MESSAGE_ROOM, spent: bool =
     elif isinstance(error, ReplyError):
         detail, message = error.path, error.problem
     return Failure(
-        kind=error.kind,
+        kind=error.kind,  # type: ignore[arg-type]  # a worker raises no other kinds
         message=shortened(message),
-        script=error.script,
+        script=error.script[:LONGEST_NAME],
         line=error.line,
-        function=error.function,
-        frames=[(frame.function[:200], frame.line) for frame in error.frames[:50]],
+        function=error.function and error.function[:LONGEST_NAME],
+        frames=[(frame.function[:200], frame.line) for frame in error.frames[:MOST_FRAMES]],
         printed=error.printed[:printed],
-        detail=detail[:1000],
+        detail=detail[:LONGEST_NAME],
         spent=spent,
+        heavy=heavy,
     )
 
 
@@ -197,14 +222,12 @@ def error_of(failure: Failure, script: str, function: str) -> InterpError:
             return ReplyError(failure.detail, failure.message, **where)
         case "limit" if failure.detail in LIMITS:
             return LimitError(failure.detail, failure.message, **where)
-        case "quarantined":
-            return QuarantinedError(failure.message, **where)
         case _:
             return ScriptError(failure.message, **where)
 
 
 def outcome_of(answer: Answer) -> Outcome:
-    return Outcome(answer.values, answer.printed, answer.seconds, answer.memory)
+    return Outcome(answer.values, answer.printed, answer.seconds, answer.memory, answer.cost)
 
 
 def shortened(text: str) -> str:

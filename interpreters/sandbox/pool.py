@@ -1,4 +1,8 @@
-"""The sandbox as a server uses it: an asyncio pool in which calls wait their turn and no script starves the others."""
+"""The sandbox as a server uses it: an asyncio pool in which calls wait their turn and no script starves the others.
+
+Each author has workers of his own, so that what one author's script leaves behind, breaks or uses up is never another
+author's. They are started when the pool is told of the author, or at his first call.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,10 @@ from interpreters.sandbox.tray import Job
 
 
 class SandboxPool:
-    """`size` workers for all scripts. To be started in a thread that stays, because workers end with it."""
+    """`size` workers for each author, or for all scripts together. `max_waiting` calls of each may wait.
+
+    To be started in a thread that stays, because workers end with it.
+    """
 
     def __init__(
         self,
@@ -30,6 +37,8 @@ class SandboxPool:
         engines: Mapping[str, str] = ENGINES,
         recycling: Recycling | None = None,
         standings: Standings | None = None,
+        authors: Sequence[str] = ("",),
+        isolated: bool = True,
     ) -> None:
         self.size = size
         self.limits = limits or Limits()
@@ -38,25 +47,32 @@ class SandboxPool:
         self._engines = engines
         self._recycling = recycling or Recycling()
         self._counters = Counters()
-        self._dispatch: Dispatch | None = None
+        self._authors = tuple(dict.fromkeys(authors)) if isolated else ("",)
+        self._isolated = isolated
+        self._by_author: dict[str, Dispatch] = {}
+        self._open = False
 
     async def start(self) -> None:
-        """Start the workers and wait until one is ready; `InternalError` when none can be."""
-        dispatch = Dispatch(self.size, self.limits, self.max_waiting, self.standings, self._counters)
-        dispatch.crew = Crew(self.size, self._engines, self.limits, self._recycling, dispatch)
-        self._dispatch = dispatch
-        dispatch.crew.replenish()
+        """Start the workers and wait until every author has one ready; `InternalError` when none can be."""
+        self._open = True
         try:
-            await dispatch.someone_ready
+            await asyncio.gather(*(self._start(author).someone_ready for author in self._authors))
         except BaseException:
             await self.close()
             raise
 
+    def _start(self, author: str) -> Dispatch:
+        dispatch = Dispatch(self.size, self.limits, self.max_waiting, self.standings, self._counters)
+        dispatch.crew = Crew(self.size, self._engines, self.limits, self._recycling, dispatch)
+        self._by_author[author] = dispatch
+        dispatch.crew.replenish()
+        return dispatch
+
     async def close(self) -> None:
         """Stop and collect every worker. Whoever still waits gets `BusyError`."""
-        dispatch, self._dispatch = self._dispatch, None
-        if dispatch is not None:
-            await dispatch.close()
+        self._open = False
+        dispatches, self._by_author = list(self._by_author.values()), {}
+        await asyncio.gather(*(dispatch.close() for dispatch in dispatches))
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -91,25 +107,34 @@ class SandboxPool:
 
     def hardening(self) -> dict[str, str]:
         """What confines the workers on this system, and what it lacks; empty when none is up."""
-        return dict(self._dispatch.hardening) if self._dispatch else {}
+        return next((dict(one.hardening) for one in self._by_author.values() if one.hardening), {})
+
+    def unserved(self) -> tuple[str, ...]:
+        """Authors none of whose workers is up."""
+        return tuple(
+            author
+            for author, dispatch in self._by_author.items()
+            if not any(seat.conversation.ready for seat in dispatch.crew.seats)
+        )
 
     def stats(self) -> SandboxStats:
         """A snapshot for metrics."""
-        seats = self._dispatch.crew.seats if self._dispatch else set()
+        seats = [seat for dispatch in self._by_author.values() for seat in dispatch.crew.seats]
         ready = sum(seat.conversation.ready for seat in seats)
         return self._counters.snapshot(
             self.standings.sentences(time.monotonic()),
-            size=self.size,
+            size=self.size * max(1, len(self._by_author)),
             ready=ready,
             starting=len(seats) - ready,
             busy=sum(len(seat.tray) > 0 for seat in seats),
-            waiting=self._dispatch.waiting if self._dispatch else 0,
+            waiting=sum(dispatch.waiting for dispatch in self._by_author.values()),
         )
 
     async def _submit(self, task: Task) -> Outcome | frozenset[str]:
-        dispatch = self._dispatch
-        if dispatch is None:
+        if not self._open:
             raise BusyError("the sandbox is closed")
+        author = task.script.author if self._isolated else ""
+        dispatch = self._by_author.get(author) or self._start(author)
         check_input(task)
         loop = asyncio.get_running_loop()
         self.standings.check(task, loop.time())

@@ -22,13 +22,13 @@ from interpreters.sandbox.calls import (
     lied,
     overdue,
     patience,
+    ran_out_of_memory,
     reason_of,
     settle,
-    spoils,
     stillborn,
     too_late,
 )
-from interpreters.sandbox.messages import ProtocolError, Reply, decode_reply
+from interpreters.sandbox.messages import ProtocolError, Ready, Reply, decode_reply
 from interpreters.sandbox.standing import Standings
 from interpreters.sandbox.stats import Counters, SandboxStats
 
@@ -131,30 +131,47 @@ class SandboxRunner:
         check_input(task)
         self.standings.check(task, time.monotonic())
         self._counters.calls += 1
-        for retried in (False, True):
-            conversation = self._take(task)
+        retried = fresh = False
+        while True:
+            conversation = self._take(task, fresh=fresh)
+            used = conversation.answered > 0
             try:
                 result = self._converse(conversation, task)
             except EOFError:
                 cause = self._lose(conversation)
                 if cause != process.OUTSIDE and not conversation.ready:
                     raise stillborn(conversation.process, cause) from None
-                if cause == process.OUTSIDE and not retried and not self._closed:
-                    self._counters.retries += 1
-                    continue
-                for _ in range(2 if retried else 1):
-                    self.standings.lose(task, reason_of(cause), time.monotonic())
-                raise died(task, cause) from None
+                if self._closed or (retried if cause == process.OUTSIDE else fresh or not used):
+                    for _ in range(2 if retried else 1):
+                        self.standings.lose(task, reason_of(cause), time.monotonic())
+                    raise died(task, cause) from None
+                retried, fresh = (True, fresh) if cause == process.OUTSIDE else (retried, True)
+            except ProtocolError as error:
+                self._counters.kills["protocol"] += 1
+                self._discard(conversation)
+                if fresh or not used:
+                    self.standings.lose(task, "protocol", time.monotonic())
+                    raise lied(task, error) from None
+                fresh = True
             except BaseException:
                 self._discard(conversation)
                 raise
-            if isinstance(result, InterpError):
-                raise result
-            return result
-        raise AssertionError("a second loss raises")
+            else:
+                lost_to_memory = ran_out_of_memory(result) and conversation not in self._alive
+                if lost_to_memory and (fresh or not used):
+                    self.standings.lose(task, process.MEMORY, time.monotonic())
+                elif lost_to_memory:
+                    fresh = True
+                    self._counters.retries += 1
+                    continue
+                if isinstance(result, InterpError):
+                    raise result
+                return result
+            self._counters.retries += 1
 
-    def _take(self, task: Task) -> Conversation:
-        """An idle worker that has the language loaded or can still load it; a new one if there may be one more."""
+    def _take(self, task: Task, *, fresh: bool) -> Conversation:
+        """An idle worker that has the language loaded or can still load it, `fresh` if it must have served nobody; a new
+        one if there may be one more."""
         with self._change:
             while not self._closed:
                 self._languages.add(task.script.language)
@@ -163,7 +180,7 @@ class SandboxRunner:
                     self._counters.kills[reason_of(dead.process.bury())] += 1
                     self._bury(dead)
                 for conversation in reversed(self._idle):
-                    if self._speaks(conversation, task.script.language):
+                    if self._speaks(conversation, task.script.language) and not (fresh and conversation.answered):
                         self._idle.remove(conversation)
                         self._busy += 1
                         return conversation
@@ -212,9 +229,6 @@ class SandboxRunner:
                 conversation.greet(self._receive(conversation, STARTING))
                 self._hardening = conversation.hardening
             reply = self._receive(conversation, patience(seconds))
-            if conversation.buffer.pending:
-                raise ProtocolError("more than one reply")  # noqa: TRY301 - one way out for every lie
-            result, spent = settle(task, reply, seconds)
         except TimeoutError:
             if not conversation.ready:
                 raise stillborn(conversation.process, "did not become ready") from None
@@ -222,15 +236,15 @@ class SandboxRunner:
             if task.unhurried(seconds):
                 self.standings.lose(task, "time", time.monotonic())
             raise overdue(task, seconds) from None
-        except ProtocolError as error:
-            self._counters.kills["protocol"] += 1
-            self.standings.lose(task, "protocol", time.monotonic())
-            raise lied(task, error) from None
-        if spoils(result):
+        if conversation.buffer.pending or isinstance(reply, Ready):
+            raise ProtocolError("more than one reply" if conversation.buffer.pending else "a reply to something else")
+        result = settle(task, reply, seconds)
+        conversation.answered += 1
+        if reply.heavy:
             self._counters.kills[process.MEMORY] += 1
             self._discard(conversation)
         else:
-            self._put_back(conversation, spent=spent)
+            self._put_back(conversation, spent=reply.spent)
         return result
 
     def _send(self, conversation: Conversation, frame: bytearray, seconds: float) -> None:

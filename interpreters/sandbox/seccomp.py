@@ -86,6 +86,9 @@ _LOAD, _EQUAL, _AND, _RETURN = 0x20, 0x15, 0x54, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 
 _PROT_EXEC = 0x4  # new machine code: no engine needs it, LuaJIT's compiler is off
+# RLIMIT_DATA counts private memory that can be written. Shared memory and stacks that grow by themselves are not
+# counted and so not allowed.
+_MAP_TYPE, _MAP_PRIVATE, _MAP_GROWSDOWN = 0xF, 0x2, 0x100
 _THREAD_FLAGS = 0x100 | 0x800 | 0x10000  # CLONE_VM, CLONE_SIGHAND, CLONE_THREAD
 _F_GETFD, _F_SETFD, _F_GETFL = 1, 2, 3
 _PR_SET_NAME, _PR_SET_VMA = 15, 0x53564D41
@@ -120,6 +123,10 @@ def _all_set(index: int, bits: int) -> bytes:
     return _argument(index) + _step(_AND, bits) + _step(_EQUAL, bits, 0, 1)
 
 
+def _masked(index: int, bits: int, value: int) -> bytes:
+    return _argument(index) + _step(_AND, bits) + _step(_EQUAL, value, 0, 1) + _allow() + _refuse()
+
+
 def _conditions(pid: int) -> dict[str, bytes]:
     """What is tested once the number matched. Pointers and sizes cannot be tested, flags and identifiers can."""
     own_limits_unchanged = b"".join(
@@ -127,7 +134,7 @@ def _conditions(pid: int) -> dict[str, bytes]:
         for index, high in ((0, False), (2, False), (2, True))
     )
     return {
-        "mmap": _all_set(2, _PROT_EXEC) + _refuse() + _allow(),
+        "mmap": _all_set(2, _PROT_EXEC) + _refuse() + _masked(3, _MAP_TYPE | _MAP_GROWSDOWN, _MAP_PRIVATE),
         "mprotect": _all_set(2, _PROT_EXEC) + _refuse() + _allow(),
         "clone": _all_set(0, _THREAD_FLAGS) + _allow() + _refuse(),
         # F_SETOWN with O_ASYNC would send signals to other processes

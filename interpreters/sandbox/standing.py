@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from interpreters.core.engine import Script
-from interpreters.core.errors import QuarantinedError
+from interpreters.core.engine import BUNDLED, Script
+from interpreters.core.errors import BusyError, QuarantinedError
 from interpreters.sandbox.calls import Task
 
 K = TypeVar("K")
@@ -25,6 +25,12 @@ BRISK = 0.002
 EARNED = 32
 """Answers in a row, each within that time, that earn a script the name."""
 
+RESPAWNS = 20
+"""Workers that one script may cost in a burst, on whatever objects."""
+
+RESPAWN_SECONDS = 3.0
+"""After so long it may cost one more: starting workers for it then takes a twentieth of a core at most."""
+
 _Accused = str | tuple[str, bytes]
 """A script's digest, alone or with the digest of a call."""
 
@@ -34,8 +40,8 @@ REMEMBERED = 10_000
 
 @lru_cache(maxsize=1024)
 def digest_of(script: Script) -> str:
-    """The script's digest, without hashing its text on every call."""
-    return script.digest
+    """The digest of an author's script, without hashing its text on every call."""
+    return f"{script.author}\0{script.digest}"
 
 
 class _Record(Struct):
@@ -67,7 +73,9 @@ class Standings:
     """The books. `losses` workers lost within `window` seconds mean quarantine for as long; 0 switches that off.
 
     A script that has answered somebody is not to blame as a whole for an object that is too much for it: otherwise
-    whoever may create objects of a kind could stop the kind for everybody. Only the same call is refused then.
+    whoever may create objects of a kind could stop the kind for everybody. Only the same call is refused then. Nor is a
+    bundled script, which has answered in its tests. What many objects together may cost is bounded by a budget of
+    workers; a script that has used it up waits until it has earned the next one.
     """
 
     def __init__(self, losses: int = 3, window: float = 300.0) -> None:
@@ -78,6 +86,7 @@ class Standings:
         self._lost: OrderedDict[_Accused, list[tuple[float, str]]] = OrderedDict()
         self._suspect_until: OrderedDict[str, float] = OrderedDict()
         self._proven: OrderedDict[str, _Record] = OrderedDict()
+        self._respawns: OrderedDict[str, tuple[float, float]] = OrderedDict()  # how many are left, and at which time
 
     def sentences(self, now: float) -> tuple[Sentence, ...]:
         """Everything in quarantine."""
@@ -87,10 +96,17 @@ class Standings:
         return tuple(self._sentences.values())
 
     def check(self, task: Task, now: float) -> None:
-        """Raises `QuarantinedError`. The names of a script's functions may always be asked for."""
-        if not self._sentences or not task.function:
+        """Raises `QuarantinedError`, or `BusyError` while the budget of workers is used up. The names of a script's
+        functions may always be asked for."""
+        if not (self._sentences or self._respawns) or not task.function:
             return
         digest = digest_of(task.script)
+        left = self._respawns_left(digest, now)
+        if self.losses and left < 1:
+            wait = (1 - left) * RESPAWN_SECONDS
+            raise BusyError(
+                f"{task.script.name} has cost {RESPAWNS} workers within a short time; it is asked again in {wait:.1f} s"
+            )
         sentence = self._sentences.get(digest)
         if sentence is None and digest in self._partly_accused:
             sentence = self._sentences.get(_call_of(task))
@@ -133,12 +149,24 @@ class Standings:
         self.dawdle(digest)
         _remember(self._suspect_until, digest, now + self.window)
 
+    def spend(self, digest: str, now: float) -> None:
+        """A worker had to be replaced because of it."""
+        _remember(self._respawns, digest, (self._respawns_left(digest, now) - 1, now))
+
+    def _respawns_left(self, digest: str, now: float) -> float:
+        left, since = self._respawns.get(digest, (float(RESPAWNS), now))
+        left = min(float(RESPAWNS), left + (now - since) / RESPAWN_SECONDS)
+        if left == RESPAWNS:
+            self._respawns.pop(digest, None)
+        return left
+
     def lose(self, task: Task, reason: str, now: float) -> None:
         """This call lost a worker."""
         digest = digest_of(task.script)
         self.strike(digest, now)
+        self.spend(digest, now)
         record = self._proven.get(digest)
-        has_answered = record is not None and record.has_answered
+        has_answered = (record is not None and record.has_answered) or task.script.author == BUNDLED
         accused: _Accused = _call_of(task) if has_answered else digest
         recent = [entry for entry in self._lost.get(accused, ()) if entry[0] > now - self.window]
         recent.append((now, reason))

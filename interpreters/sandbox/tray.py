@@ -31,9 +31,10 @@ SMALL = 64 * 1024
 
 
 class Job:
-    """A call that somebody awaits. `brisk`: it may lie ready behind others, and others behind it."""
+    """A call that somebody awaits. `brisk`: it may lie ready behind others, and others behind it. `fresh`: it failed in
+    a worker that others had used, and is tried again in a new one."""
 
-    __slots__ = ("brisk", "digest", "doubtful", "future", "retried", "seconds", "task", "timer")
+    __slots__ = ("brisk", "digest", "doubtful", "fresh", "future", "retried", "seconds", "task", "timer")
 
     def __init__(self, task: Task, future: asyncio.Future[Outcome | frozenset[str]]) -> None:
         self.task = task
@@ -41,6 +42,7 @@ class Job:
         self.future = future
         self.brisk = False
         self.doubtful = False
+        self.fresh = False
         self.retried = False
         self.seconds = 0.0
         self.timer: asyncio.TimerHandle | None = None

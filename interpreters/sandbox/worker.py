@@ -21,6 +21,9 @@ from interpreters.core.errors import LimitError, ScriptError
 from interpreters.sandbox import confinement
 from interpreters.sandbox.messages import (
     LARGEST_FRAME,
+    LONGEST_NAME,
+    MOST_NAMES,
+    PRINT_ENDING,
     Answer,
     Call,
     Failure,
@@ -36,9 +39,6 @@ from interpreters.sandbox.messages import (
 )
 
 SOCKET = 3
-RESIDENT_EVERY = 32
-"""Reading the resident size costs as much as a short call, so it is looked at once in so many calls."""
-
 _CHUNK = 256 * 1024
 _for_ever = _thread.allocate_lock()
 
@@ -53,7 +53,6 @@ class Worker:
         self.scripts: dict[int, Script] = {}
         self.calls_left = load.recycle_calls
         self.recycle_resident = load.recycle_resident
-        self.spent = False
         self._resident = resident
         for language, name in load.engines.items():
             try:
@@ -67,41 +66,52 @@ class Worker:
             self.scripts[call.slot] = call.script
         script = self.scripts[call.slot]
         limits = call.limits or self.limits
-        self._age()
+        self.calls_left -= 1
         try:
             return self._run(script, call, limits)
         except ScriptError as error:
-            return failure_of(error, printed=limits.printed, spent=self.spent)
+            return failure_of(error, printed=limits.printed, spent=self.spent, heavy=self.heavy())
         except MemoryError:
-            return failure_of(LimitError("memory", "not enough memory"), spent=True)
+            return failure_of(LimitError("memory", "not enough memory"), heavy=True)
         except RecursionError:
-            return failure_of(LimitError("stack", "nested too deeply"), spent=self.spent)
+            return failure_of(LimitError("stack", "nested too deeply"), spent=self.spent, heavy=self.heavy())
         except Exception as error:  # an engine's bug must not look like a lost worker
-            return _internal(f"{type(error).__name__}: {error}", self.spent)
+            return self._internal(f"{type(error).__name__}: {error}")
+
+    @property
+    def spent(self) -> bool:
+        return self.calls_left <= 0
+
+    def heavy(self) -> bool:
+        """Whether too much memory is held now, after the call. The peak is cheap to ask for and says that it is not."""
+        if self._resident is None or _peak_resident() <= self.recycle_resident:
+            return False
+        pages = int(os.pread(self._resident, 100, 0).split()[1])
+        return pages * resource.getpagesize() > self.recycle_resident
 
     def _run(self, script: Script, call: Call, limits: Limits) -> Reply:
         engine = self.engines.get(script.language)
         if engine is None:
             why = self.missing.get(script.language, "no such language")
-            return _internal(f"the {script.language} engine is not available: {why}", self.spent)
+            return self._internal(f"the {script.language} engine is not available: {why}")
         if not call.function:
-            return Names(engine.functions(script, limits), self.spent)
+            functions = engine.functions(script, limits)
+            if len(functions) > MOST_NAMES or any(len(name) > LONGEST_NAME for name in functions):
+                raise ScriptError(f"defines more than {MOST_NAMES} functions, or one of a longer name than we bear")
+            return Names(functions, self.spent, self.heavy())
         started = perf_counter()
         outcome = engine.call(script, call.function, call.arguments, limits, reads_only=call.reads_only)
         seconds = perf_counter() - started
         if sum(map(len, outcome.values)) > limits.output:
             raise LimitError("output", f"the result is larger than {limits.output} bytes")
         memory = outcome.memory or max(0, _peak_resident() - self._peak_at_start)
-        return Answer(outcome.values, outcome.printed[: limits.printed], seconds, memory, self.spent)
+        printed = outcome.printed[: limits.printed + PRINT_ENDING]
+        return Answer(outcome.values, printed, seconds, memory, outcome.cost, self.spent, self.heavy())
 
-    def _age(self) -> None:
-        self.calls_left -= 1
-        if self.calls_left <= 0:
-            self.spent = True
-        if self._resident is not None and self.calls_left % RESIDENT_EVERY == 0:
-            pages = int(os.pread(self._resident, 100, 0).split()[1])
-            if pages * resource.getpagesize() > self.recycle_resident:
-                self.spent = True
+    def _internal(self, message: str) -> Failure:
+        """A mistake of ours. Of several lines the others are a stack trace, which is nobody's business outside."""
+        line = shortened(message.partition("\n")[0])
+        return Failure("internal", line, "", None, None, [], "", "", self.spent, self.heavy())
 
 
 def _import_engine(name: str) -> Engine:
@@ -112,10 +122,6 @@ def _import_engine(name: str) -> Engine:
 
 def _peak_resident() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1024 if confinement.LINUX else 1)
-
-
-def _internal(message: str, spent: bool) -> Failure:
-    return Failure("internal", shortened(message), "", None, None, [], "", "", spent)
 
 
 class Inbox:
@@ -137,7 +143,8 @@ def send(reply: Reply) -> None:
     try:
         frame = encode(reply)
     except UnicodeEncodeError:
-        frame = encode(_internal("the engine returned text that is not Unicode", spent=False))
+        problem = "the engine returned text that is not Unicode"
+        frame = encode(Failure("internal", problem, "", None, None, [], "", "", spent=False, heavy=False))
     sent = os.write(SOCKET, frame)
     while sent < len(frame):
         sent += os.write(SOCKET, memoryview(frame)[sent : sent + _CHUNK])

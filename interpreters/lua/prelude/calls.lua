@@ -15,7 +15,6 @@ local function now()
 end
 
 local STOP = "the call was stopped" -- the error that travels once a limit is passed; scripts cannot keep it
-local OUT_OF_MEMORY = "not enough memory"
 local STEP = 10000 -- instructions between two looks at the clock
 -- Between calls the collector waits for ten times the live memory, so it hardly ever runs; a call that takes long
 -- enough to be looked at gets a collector that keeps up.
@@ -84,17 +83,22 @@ end
 local function caught(level, ok, ...)
   nesting = level
   if ok then return true, ... end
-  if ... == OUT_OF_MEMORY then tripped = "memory" end
+  local e, more = ...
+  if P.is_out_of_memory(e) then tripped = "memory" end
   if tripped then error(STOP, 0) end
-  return false, ...
+  return false, P.for_scripts(e), more
 end
 
 function P.script_pcall(f, ...) return caught(nesting, pcall(f, ...)) end
 
 function P.script_xpcall(f, handler, ...)
   return caught(nesting, xpcall(f, function(e)
-    if tripped or e == OUT_OF_MEMORY then return e end
-    return handler(e)
+    if tripped then return e end
+    if P.is_out_of_memory(e) then
+      tripped = "memory"
+      return e
+    end
+    return handler(P.for_scripts(e))
   end, ...))
 end
 
@@ -123,14 +127,27 @@ local chunks, sources = {}, {}
 local rooms = {} -- how many globals a script had when it was first run
 local globals, main, source, entry -- of the running call; `entry` once the function is called
 
+-- 64-bit and imaginary numbers are objects of the ffi. The tokenizer refuses them with their line (concatenation.py);
+-- this asks the compiler itself, whatever a tokenizer may overlook.
+local constant_of = require("jit.util").funck
+local function has_foreign_constant(fn)
+  for n = -1, -1e9, -1 do
+    local constant = constant_of(fn, n)
+    if constant == nil then return false end
+    local kind = type(constant)
+    if kind == "cdata" or kind == "proto" and has_foreign_constant(constant) then return true end
+  end
+end
+
 -- `text` must compile by itself; `prepared` is the same as a function body with our `..`, `enclosed` without, for the
 -- rare text that only just fits the compiler's limits.
 function P.compile(id, text, prepared, enclosed)
   local alone, problem = load(text, "=script", "t", {})
   if not alone then return false, problem end
+  if has_foreign_constant(alone) then return false, "script:1: a number with a suffix that only LuaJIT reads" end
   local outer = load(prepared, "=script", "t", {}) or load(enclosed, "=script", "t", {})
   if not outer then return false, "script:1: the script is too large for the compiler" end
-  chunks[id], sources[id] = outer(P.concatenation, P.note_key), text
+  chunks[id], sources[id] = outer(P.concatenation, P.note_store, P.note_key), text
   return true, ""
 end
 
@@ -161,6 +178,8 @@ end
 -- Failures: (false, printed, kind, words, detail, line, function, frames). -----------------------------------------------
 local function on_error(e)
   if P.is_own(e) then return e end
+  if P.is_out_of_memory(e) then return { message = e, is_out_of_memory = true } end
+  e = P.for_scripts(e)
   if type(e) == "string" and find(e, "stack overflow", 1, true) then
     local info = getinfo(2, "Sl") -- there is no stack left for finding out more
     return { message = e, line = info.short_src == "script" and info.currentline or nil }
@@ -170,10 +189,11 @@ end
 
 local function failure(stage, e)
   relax()
-  local where = type(e) == "table" and e or { message = P.to_text(e) }
+  local where = type(e) == "table" and e
+    or { message = P.to_text(P.for_scripts(e)), is_out_of_memory = P.is_out_of_memory(e) }
   local limit = tripped or where.limit
   if not limit and where.message then
-    if where.message == OUT_OF_MEMORY then limit = "memory" end
+    if where.is_out_of_memory then limit = "memory" end
     if find(where.message, "stack overflow", 1, true) then limit = "stack" end
   end
   if limit then return false, all_printed(), "limit", limit, stage, where.line, where.in_function, where.frames end
@@ -185,6 +205,7 @@ end
 local function begin(most_seconds, most_memory, most_printed)
   tripped, seconds, deadline, memory, nesting = nil, most_seconds, nil, most_memory / 1024, 0
   printed_most = most_printed
+  P.forget_words()
   if printed_bytes > 0 then all_printed() end
 end
 
@@ -199,10 +220,14 @@ function P.functions(id, most_seconds, most_memory, most_printed)
 end
 
 -- The results of a function as JSON texts.
+local MOST_RESULTS = 16 -- no operation has more than two
 local function reply(most_depth, most_output, inputs, ok, ...)
   relax()
   if not ok then return failure("call", (...)) end
   local texts, n = { ... }, select("#", ...)
+  if n > MOST_RESULTS then
+    return failure("call", { message = "returned " .. n .. " values; no operation has more than two" })
+  end
   if n == 0 then texts[1], n = "null", 1 end
   for i = 1, n do
     local done, text = true, "null"

@@ -3,6 +3,13 @@ local P = ...
 local type, error, select, format, tonumber = type, error, select, string.format, tonumber
 local host = P.host
 
+-- What the host answers, or its complaint at the line of the script that called.
+local function answered(ok, answer)
+  if ok then return answer end
+  if answer == P.OUT_OF_MEMORY then P.raise({ limit = "memory" }) end
+  return error(answer, 3)
+end
+
 -- Quantity arithmetic is pure, so answers may outlive a call; bounded.
 local amounts, amount_count = {}, 0
 local function remember(key, value)
@@ -23,9 +30,8 @@ local function getResourceQuantity(...)
   local text = quantity_argument((...), 1, "getResourceQuantity")
   local known = amounts[text]
   if known then return known end
-  local ok, answer = host.quantity(text)
-  if not ok then error(answer, 2) end
-  return remember(text, answer)
+  local amount = answered(host.quantity(text))
+  return remember(text, amount)
 end
 
 local function resourceAdd(...)
@@ -36,9 +42,8 @@ local function resourceAdd(...)
   local key = "+" .. table.concat(texts, "\n")
   local known = amounts[key]
   if known then return known end
-  local ok, answer = host.sum(key)
-  if not ok then error(answer, 2) end
-  return remember(key, answer)
+  local sum = answered(host.sum(key))
+  return remember(key, sum)
 end
 
 -- The JSON text of a pod template argument.
@@ -56,9 +61,8 @@ end
 
 local function accuratePodRequirements(template)
   if template == nil then return nil end
-  local ok, answer = host.requirements(template_text(template, "accuratePodRequirements"))
-  if not ok then error(answer, 2) end
-  return P.decode(answer)
+  local found = answered(host.requirements(template_text(template, "accuratePodRequirements")))
+  return P.decode(found)
 end
 
 local function getPodDependencies(template, namespace)
@@ -66,9 +70,8 @@ local function getPodDependencies(template, namespace)
   if namespace ~= nil and type(namespace) ~= "string" then
     error(format("bad argument #2 to 'getPodDependencies' (string expected, got %s)", type(namespace)), 2)
   end
-  local ok, answer = host.dependencies(template_text(template, "getPodDependencies"), namespace or "")
-  if not ok then error(answer, 2) end
-  return P.decode(answer)
+  local found = answered(host.dependencies(template_text(template, "getPodDependencies"), namespace or ""))
+  return P.decode(found)
 end
 
 function P.new_require()

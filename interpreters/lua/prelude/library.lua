@@ -122,7 +122,15 @@ end
 
 local function lib_error(message, level)
   if type(message) == "number" then message = number_text(message) end
+  P.note_words(message)
   return error(message, level) -- a tail call, so that level 1 is still the script's own line
+end
+
+local function lib_assert(value, message, ...)
+  if value then return value, message, ... end
+  if message == nil then message = "assertion failed!" end
+  P.note_words(message)
+  return error(message, 0)
 end
 
 local function lib_print(...)
@@ -138,14 +146,14 @@ end
 
 local function lib_rawset(t, key, value)
   if type(t) ~= "table" then bad_argument(1, "rawset", "table", t) end
-  t[key] = value
+  t[P.note_key(key)] = value
   return t
 end
 
 -- What never changes, and so needs no copy of its own.
 local BASE = {
   _VERSION = "Lua 5.1",
-  assert = assert, error = lib_error, ipairs = ipairs, next = P.next, pairs = P.pairs, pcall = P.script_pcall,
+  assert = lib_assert, error = lib_error, ipairs = ipairs, next = P.next, pairs = P.pairs, pcall = P.script_pcall,
   print = lib_print, rawequal = rawequal, rawget = lib_rawget, rawset = lib_rawset, select = select,
   tonumber = tonumber, tostring = lib_tostring, type = type, unpack = unpack, xpcall = P.script_xpcall,
 }

@@ -1,5 +1,5 @@
--- In which order `pairs` and `next` walk a table: 1..n, other numbers ascending, strings bytewise, false before true;
--- tables and functions as keys come last, unordered. Behind them, in the order they came, the keys that the script
+-- In which order `pairs` and `next` walk a table: 1..n, other numbers ascending, strings bytewise, false before true,
+-- tables and functions as they were first used as keys. Behind them, in the order they came, the keys that the script
 -- stored itself by `t[key] = value`.
 local P = ...
 local type, error, next, sort, rawget = type, error, next, table.sort, rawget
@@ -8,27 +8,47 @@ local new_table = require("table.new")
 local RANK = { number = 1, string = 2, boolean = 3 }
 
 local noted -- table -> the keys that the script stored itself, as they came (see insertion_order.py)
+local arrivals, arrived -- table or function -> its number among the keys of this call
 -- For `next`: table -> the key it began with; table -> { keys, count, position of each key }, from the second key on.
 local firsts, walks
 
 -- Forgets what an earlier call noted.
-function P.begin_walking() noted, firsts, walks = {}, {}, {} end
+function P.begin_walking() noted, arrivals, arrived, firsts, walks = {}, {}, 0, {}, {} end
+
+-- Gives a table or function that is used as a key its number.
+local function note_key(key)
+  local kind = type(key)
+  if (kind == "table" or kind == "function") and not arrivals[key] then
+    arrived = arrived + 1
+    arrivals[key] = arrived
+  end
+  return key
+end
+P.note_key = note_key
 
 -- Far more keys are stored than walked, so a note is one more element of a list; a key that was removed and came back
 -- stands there twice.
-function P.note_key(t, key)
-  if type(key) == "string" and type(t) == "table" and rawget(t, key) == nil then
+function P.note_store(t, key)
+  if type(key) ~= "string" then return note_key(key) end
+  if type(t) == "table" and rawget(t, key) == nil then
     local stored = noted[t]
     if stored then stored[#stored + 1] = key else noted[t] = { key } end
   end
   return key
 end
 
+-- Every way to store is noted, so this is for what somebody may yet think of: no order is better than a chance one.
+local function number_of(key)
+  return arrivals[key] or error("a " .. type(key) .. " used as a key has no fixed order here; store it by t[key] = value", 0)
+end
+
 local function before(a, b)
   local x, y = type(a), type(b)
-  if x ~= y then return (RANK[x] or 4) < (RANK[y] or 4) end
+  local rank_a, rank_b = RANK[x] or 4, RANK[y] or 4
+  if rank_a ~= rank_b then return rank_a < rank_b end
   if x == "string" or x == "number" then return a < b end
-  return x == "boolean" and b and not a
+  if x == "boolean" then return b and not a end
+  return number_of(a) < number_of(b)
 end
 
 -- The n keys with the noted ones at the end, each at its first place.

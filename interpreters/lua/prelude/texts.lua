@@ -65,3 +65,32 @@ function P.raise(what)
 end
 
 function P.is_own(e) return own[e] == true end
+
+-- What LuaJIT raises when an allocation fails. A script may raise the same words and has then used no memory at all, so
+-- `error` and `assert` note when they do (library.lua), and the next who catches them knows.
+P.OUT_OF_MEMORY = "not enough memory"
+local only_words = false
+function P.note_words(message)
+  if message == P.OUT_OF_MEMORY then only_words = true end
+end
+function P.forget_words() only_words = false end
+
+function P.is_out_of_memory(e)
+  if e ~= P.OUT_OF_MEMORY then return false end
+  local genuine = not only_words
+  only_words = false
+  return genuine
+end
+
+-- An error as scripts may hold it: text or a value of their own, never a table of ours or an object of the host.
+local PRELUDE_LINE = "^interp/[%w_]+%.lua:%d+: "
+function P.for_scripts(e)
+  local kind = type(e)
+  if kind == "string" then return find(e, PRELUDE_LINE) and gsub(e, PRELUDE_LINE, "") or e end
+  if kind == "table" and own[e] then
+    if e.limit then return "the value is beyond the " .. e.limit .. " limit" end
+    return (e.path == "" and "" or e.path .. ": ") .. e.problem
+  end
+  if kind == "userdata" or kind == "cdata" or kind == "thread" then return "an error of the host" end
+  return e
+end

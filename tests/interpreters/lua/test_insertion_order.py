@@ -52,21 +52,31 @@ UNTOUCHED = [
     b"t[1] = pairs",
     b"t[#t + 1] = pairs",
     b"t[#a.b[k]] = pairs",
-    b"local t = { [k] = pairs }",
     b"t[k] == pairs",
-    b"f(x)[k] = pairs",
-    b"f(x).t[k] = pairs",
-    b"f(x) . t[k] = pairs",
-    b"x" * 300 + b"[k] = pairs",
+    b"f(t[k]) pairs()",
+    b"{ ['a'] = pairs }",
     b"a = pairs or [==[ t[k] = v ]==]",
     b"-- t[k] = pairs",
-    b"t[function() return 1 end] = pairs",
+]
+NOTED_AS_KEYS = [
+    (b"local t = { [k] = pairs }", b"local t = { [\x82(k)] = pairs }"),
+    (b"f(x)[k] = pairs", b"f(x)[\x82(k)] = pairs"),
+    (b"f(x).t[k] = pairs", b"f(x).t[\x82(k)] = pairs"),
+    (b"f(x) . t[k] = pairs", b"f(x) . t[\x82(k)] = pairs"),
+    (b"x" * 300 + b"[k] = pairs", b"x" * 300 + b"[\x82(k)] = pairs"),
+    (b"t[function() return 1 end] = pairs", b"t[\x82(function() return 1 end)] = pairs"),
+    (b"a[i], b.c = pairs, 1", b"a[\x82(i)], b.c = pairs, 1"),
 ]
 
 
 @pytest.mark.parametrize("source", UNTOUCHED)
 def test_what_cannot_be_noted_is_left_as_it_is(source: bytes) -> None:
     assert noting_keys(source) == source
+
+
+@pytest.mark.parametrize(("source", "noted"), NOTED_AS_KEYS)
+def test_where_the_table_has_no_plain_name_only_the_key_is_noted(source: bytes, noted: bytes) -> None:
+    assert noting_keys(source) == noted
 
 
 def test_lines_keep_their_numbers() -> None:

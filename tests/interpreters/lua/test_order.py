@@ -79,12 +79,23 @@ def test_texts_hold_no_addresses(expression: str, text: str) -> None:
 
 
 SCATTERED = """
+local function keys_by_identity()
+  local key, at, seen = {}, {}, {}
+  for i = 1, 9 do key[i] = i % 2 == 0 and {} or function() return i end end
+  for i = 9, 1, -1 do at[key[i]] = i end
+  local built = { [key[3]] = "three", [key[7]] = "seven", [key[2]] = "two" }
+  rawset(built, key[8], "eight")
+  key.many, built[key[1]], (function() return built end)()[key[9]] = 1, "one", "nine"
+  for _, t in ipairs({ at, built }) do for _, v in pairs(t) do seen[#seen + 1] = tostring(v) end end
+  for _, v in next, built do seen[#seen + 1] = v end
+  return table.concat(seen, " ")
+end
 function f()
   local seen = {}
   for k in pairs({alpha = 1, beta = 2, gamma = 3, delta = 4, epsilon = 5, [7] = 1, [true] = 1}) do
     seen[#seen + 1] = tostring(k)
   end
-  return {seen, math.random(), math.random(1, 1000), tostring({}), tostring(0.1 + 0.2)}
+  return {seen, math.random(), math.random(1, 1000), tostring({}), tostring(0.1 + 0.2), keys_by_identity()}
 end
 """
 
@@ -93,4 +104,7 @@ def test_every_process_gives_the_same_bytes() -> None:
     program = f"from tests.interpreters.lua.scripts import raw; print(raw({SCATTERED!r}))"
     texts = {subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout for _ in range(3)}
     assert len(texts) == 1
-    assert b'["7","alpha","beta","delta","epsilon","gamma","true"]' in texts.pop()
+    text = texts.pop()
+    assert b'["7","alpha","beta","delta","epsilon","gamma","true"]' in text
+    as_used_as_keys = b"nine eight seven three two one"
+    assert b'"9 8 7 6 5 4 3 2 1 %b %b"' % (as_used_as_keys, as_used_as_keys) in text

@@ -32,6 +32,8 @@ def _in_call(body: str) -> str:
     return f"function GetReplicas(object)\n{body}\nend"
 
 
+_TELL = "error('got a ' .. type(e) .. ': ' .. tostring(e), 0)"
+_DEEP = "local t = {} for _ = 1, 300 do t = {t} end"
 _TIME = ("time",)
 _MEMORY = ("memory",)
 
@@ -140,6 +142,50 @@ LUA_ATTACKS = (
     _lua("loading a file", _in_call("return dofile('/etc/passwd')"), ScriptError),
     _lua("reaching Python", _in_call("return python.eval('1')"), ScriptError),
     _lua("the debug library", _in_call("return debug.getregistry()"), ScriptError),
+    _lua("a claim to be out of memory", _in_call("error('not enough memory', 0)"), says="not enough memory"),
+    _lua("the same claim by assert", _in_call("assert(false, 'not enough memory')"), says="not enough memory"),
+    _lua(
+        "a claim to be out of memory that its own pcall keeps",
+        _in_call("local _, e = pcall(error, 'not enough memory', 0) error('kept ' .. e, 0)"),
+        says="kept not enough memory",
+    ),
+    _lua(
+        "an exception of the host in its hands",
+        _in_call(f"local _, e = pcall(require('kube').getResourceQuantity, ('9'):rep(400)) {_TELL}"),
+        says="got a string: the number is too large",
+    ),
+    _lua(
+        "a limit's own error in its hands",
+        _in_call(f"{_DEEP} local _, e = pcall(require('kube').accuratePodRequirements, t) {_TELL}"),
+        says="got a string: the value is beyond the depth limit",
+    ),
+    _lua(
+        "a limit's own error in its handler's hands",
+        _in_call(
+            f"{_DEEP} xpcall(function() require('kube').accuratePodRequirements(t) end, function(x) e = x end) {_TELL}"
+        ),
+        says="got a string: the value is beyond the depth limit",
+    ),
+    _lua(
+        "a limit's own error, edited and raised again",
+        _in_call(f"{_DEEP} local _, e = pcall(require('kube').accuratePodRequirements, t) e.limit = 'memory' error(e)"),
+        says="attempt to index local 'e' (a string value)",
+    ),
+    _lua("more results than can be unpacked", _in_call("return unpack({}, 1, 7900)"), says="returned 7900 values"),
+    _lua(
+        "an error inside the library",
+        _in_call("return table.concat({1}, ',', 'a')"),
+        says="in GetReplicas: 'for' initial value must be a number",
+    ),
+    *(
+        _lua(f"a 64-bit number {how}", text, ScriptSyntaxError, says="malformed number near '1LL'")
+        for how, text in {
+            "in plain sight": _in_call("return 1LL"),
+            "behind a comment that a carriage return ends": "-- x\r" + _in_call("return 1LL"),
+            "behind an escaped line end of two bytes": _in_call("local s = '\\\r\n\"' return 1LL --\""),
+            "behind skipped blanks": _in_call("local s = '\\z\n \" ' return 1LL --\""),
+        }.items()
+    ),
 )
 
 ATTACKS: tuple[Attack, ...] = (*LUA_ATTACKS,)

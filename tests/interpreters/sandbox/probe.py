@@ -15,10 +15,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
+from math import inf, nan
+
+import msgspec
 
 from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import Frame, LimitError, ReplyError, ScriptError, ScriptSyntaxError
-from interpreters.sandbox.messages import encode, failure_of
+from interpreters.sandbox.messages import HEADER, encode, failure_of
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PARENT = os.getppid()
@@ -96,6 +99,8 @@ ATTEMPTS: dict[str, Callable[[], str]] = {
     "lower the parent's limits": lambda: _system_call("prlimit64", PARENT, 7, ctypes.create_string_buffer(16), None),
     "be dumpable again": lambda: _system_call("prctl", 4, 1, 0, 0, 0),
     "map executable memory": lambda: _system_call("mmap", None, 4096, 7, 0x22, -1, 0),
+    "map shared memory": lambda: _system_call("mmap", None, 1 << 30, 3, 0x21, -1, ctypes.c_long(0)),
+    "map memory that grows by itself": lambda: _system_call("mmap", None, 1 << 30, 3, 0x122, -1, ctypes.c_long(0)),
     "io_uring": lambda: _system_call("io_uring_setup", 8, ctypes.create_string_buffer(128)),
     "own a descriptor's signals": lambda: _system_call("fcntl", 3, 8, PARENT),
     "userfaultfd": lambda: _system_call("userfaultfd", 0),
@@ -137,6 +142,12 @@ def _raw(frame: bytes) -> Callable[[], str]:
     return act
 
 
+def _frame(*fields: object) -> bytes:
+    """A frame with such fields, whatever the messages allow."""
+    payload = msgspec.msgpack.encode(fields)
+    return len(payload).to_bytes(HEADER, "big") + payload
+
+
 def _raise(error: Exception) -> Callable[[], str]:
     def act() -> str:
         raise error
@@ -159,8 +170,20 @@ ACTS: dict[str, Callable[[], str]] = {
     "HugeFrame": _raw(b"\xff\xff\xff\xff"),
     "NotAReply": _raw(b"\x00\x00\x00\x03abc"),
     "TwoReplies": _raw(b"\x00\x00\x00\x01\x90" * 2),
-    "MemoryThenJunk": _raw(bytes(encode(failure_of(LimitError("memory", "full")))) + b"\xff" * 4),
+    "MemoryThenJunk": _raw(bytes(encode(failure_of(LimitError("memory", "full"), heavy=True))) + b"\xff" * 4),
     "DeepFrame": _raw(b"\x00\x01\x00\x00" + b"\x91" * 65536),
+    "NoNumberOfSeconds": _raw(_frame("answer", [b"1"], "", nan, 0, 0, False, False)),
+    "EndlessSeconds": _raw(_frame("answer", [b"1"], "", inf, 0, 0, False, False)),
+    "NegativeMemory": _raw(_frame("answer", [b"1"], "", 0.0, -1, 0, False, False)),
+    "ManyValues": _raw(_frame("answer", [b"1"] * 100_000, "", 0.0, 0, 0, False, False)),
+    "LongPrint": _raw(_frame("answer", [b"1"], "x" * 200_000, 0.0, 0, 0, False, False)),
+    "LargeFailure": _raw(_frame("failure", "error", "x" * 3_000_000, "", None, None, [], "", "", False, False)),
+    "LongNames": _raw(_frame("failure", "error", "x", "y" * 100_000, None, "z" * 100_000, [], "", "", False, False)),
+    "ManyFrames": _raw(_frame("failure", "error", "x", "", None, None, [("f", 1)] * 100_000, "", "", False, False)),
+    "HugeLine": _raw(_frame("failure", "error", "x", "", 2**60, None, [], "", "", False, False)),
+    "FalseQuarantine": _raw(_frame("failure", "quarantined", "x", "", None, None, [], "", "", False, False)),
+    "NamesInstead": _raw(_frame("names", ["f"], False, False)),
+    "WrongTypes": _raw(_frame("answer", "text", 1, "soon", None, 0, 2, 3)),
     "ReadyAgain": _raw(b"\x00\x00\x00\x09\x93\xa5ready\x80\x80"),
     "ScriptError": _raise(
         ScriptError("bad", script="s", line=3, function="F", frames=(Frame("G", 2), Frame("F", 3)), printed="hello")

@@ -48,7 +48,7 @@ def nothing_left_behind() -> Iterator[None]:
 
 def trays(pool: SandboxPool) -> list[int]:
     """How many calls each worker has in hand."""
-    return sorted(len(seat.tray) for seat in pool._dispatch.crew.seats) if pool._dispatch else []
+    return sorted(len(seat.tray) for dispatch in pool._by_author.values() for seat in dispatch.crew.seats)
 
 
 def laid(pool: SandboxPool) -> int:
