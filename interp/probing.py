@@ -8,12 +8,18 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from cryptography import x509
 
 from certs.check import Finding, check_chain
 from certs.folder import read_certificates
 from interp.questioning import Caller, cases_of, question, words_of
 from webhook.registration import DEFAULT_PATH, check_url
+
+
+class _Readiness(msgspec.Struct):
+    hardening: dict[str, str] = {}
+    warnings: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,24 @@ def examine(probe: Probe, scripts: list[str], bundled: str, *, everything: bool)
         return [*findings, _failed_handshake(error, findings)]
     findings.append(Finding("ok", "handshake", f"{connection.sock.version()}"))
     caller = Caller(connection, parts.path or DEFAULT_PATH, probe.timeout)
-    return [*findings, *question(caller, cases_of(scripts, bundled, everything=everything))]
+    findings += question(caller, cases_of(scripts, bundled, everything=everything))
+    return [*findings, *_hardening(connection)]
+
+
+def _hardening(connection: http.client.HTTPSConnection) -> list[Finding]:
+    """What /readyz says of the walls around the sandbox workers; nothing if it says nothing."""
+    try:
+        connection.request("GET", "/readyz")
+        detail = msgspec.json.decode(connection.getresponse().read(), type=_Readiness)
+    except (OSError, http.client.HTTPException, msgspec.DecodeError):
+        return []
+    if not detail.hardening:
+        return []
+    gap = detail.warnings.get("hardening")
+    if gap is None:
+        return [Finding("ok", "hardening", f"{', '.join(detail.hardening)}: all walls around the workers stand")]
+    fix = "docs/security.md says what each wall needs; requireHardening refuses to start without"
+    return [Finding("warning", "hardening", gap, fix)]
 
 
 def _failed_handshake(error: OSError, findings: list[Finding]) -> Finding:

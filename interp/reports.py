@@ -45,12 +45,20 @@ class Totals:
         return ", ".join(parts)
 
 
-def text(tested: list[Tested]) -> Iterator[str]:
+def verbose_text(tested: list[Tested]) -> Iterator[str]:
+    """As `text`, with a line for every case and what it cost."""
+    return text(tested, verbose=True)
+
+
+def text(tested: list[Tested], *, verbose: bool = False) -> Iterator[str]:
     for suite, results in tested:
         failed = [result for result in results if result.verdict is Verdict.FAILED]
         good = not failed and not suite.problems
         mark = click.style("ok  ", fg="green") if good else click.style("FAIL", fg="red", bold=True)
         yield f"{mark} {suite.name}  {len(results) - len(failed)}/{len(results)}"
+        for result in results if verbose else ():
+            cost = "-" if result.cost is None else f"{result.cost:,}"
+            yield f"     {cost:>12}  {result.case.operation}: {result.case.name}"
         for problem in suite.problems:
             yield f"     {problem}"
         for result in failed:
@@ -78,6 +86,7 @@ def as_json(tested: list[Tested]) -> Iterator[str]:
                         "operation": result.case.operation.name,
                         "file": str(result.case.file),
                         "verdict": result.verdict.value,
+                        "cost": result.cost,
                         "seconds": round(result.seconds, 6),
                         "reasons": result.reasons,
                         "warnings": result.lost,

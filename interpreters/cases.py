@@ -107,6 +107,11 @@ class Result:
     printed: str = field(default="", compare=False)
 
     @property
+    def cost(self) -> int | None:
+        """What the scripts' calls cost, if they answered."""
+        return sum(outcome.cost for outcome in self.interpretation.outcomes) if self.interpretation else None
+
+    @property
     def reasons(self) -> list[str]:
         """Why it failed, a line each."""
         lines = [str(difference) for difference in self.differences]
@@ -281,6 +286,14 @@ def reply_fields(reply: Reply, operation: Operation) -> dict[str, Any]:
     if reply.raw_status is not None:
         plain["rawStatus"] = msgspec.json.decode(reply.raw_status)
     return plain
+
+
+def within_cost(result: Result, most: int) -> Result:
+    """The result; failed if its calls cost more than that."""
+    if result.cost is None or result.cost <= most:
+        return result
+    difference = Difference("cost", f"at most {most}", str(result.cost))
+    return replace(result, verdict=Verdict.FAILED, differences=(*result.differences, difference))
 
 
 def case_files(folder: Path) -> Iterator[Path]:

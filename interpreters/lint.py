@@ -5,7 +5,6 @@ To add a rule, write a function that yields `Remark`s for a `Linted` script and 
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -21,11 +20,11 @@ from interpreters.core.quantity import NANO, Quantity
 from interpreters.core.requirements import ComponentRequirements
 from interpreters.core.wire import Reply
 from interpreters.interpretation import Runner, interpret
+from interpreters.lua.lint import findings as lua_findings
 from interpreters.retention import retains, second_retain
 from interpreters.scan import Candidate, Origin, operations_of
 from interpreters.suites import Suite, load_suite, lost_in
 
-LANGUAGE_RULES: Final = {"lua": "interpreters.lua.lint", "starlark": "interpreters.starlark.lint"}
 _MOST_CPU: Final = 10_000
 _SMALLEST_MEMORY: Final = 1024  # bytes; less than that is a unit gone wrong
 
@@ -70,7 +69,7 @@ def lint_script(runner: Runner, candidate: Candidate, *, portable: bool = False)
     try:
         functions = runner.functions(script)
     except ScriptError as error:
-        return _unloadable(script, error)
+        return _unloadable(runner, script, error)
     suite = load_suite(runner, script.name, [candidate])
     results = tuple(run_case(runner, suite.catalog, case) for case in suite.cases)
     linted = Linted(candidate, functions, suite, results, runner, portable)
@@ -90,11 +89,20 @@ def _placed(remark: Remark, candidate: Candidate) -> Remark:
     return Remark(f"bundled/{snippet}", replace(remark.finding, line=line))
 
 
-def _unloadable(script: Script, error: ScriptError) -> list[Remark]:
+def _findings(runner: Runner, script: Script, *, portable: bool) -> list[Finding]:
+    """What the language has to say about a text. Starlark's resolver is asked in a worker: the text may be hostile."""
+    if script.language == "starlark":
+        from interpreters.starlark.lint import LINTING
+
+        outcome = runner.call(script, LINTING, (), reads_only=True)
+        return msgspec.json.decode(outcome.values[0], type=list[Finding])
+    return list(lua_findings(script.text, portable=portable))
+
+
+def _unloadable(runner: Runner, script: Script, error: ScriptError) -> list[Remark]:
     """Why a script does not load. Starlark resolves all names first, so its own findings say more than the error."""
     if script.language == "starlark" and isinstance(error, ScriptSyntaxError):
-        language = importlib.import_module(LANGUAGE_RULES[script.language])
-        found = [Remark(script.name, finding) for finding in language.findings(script.text)]
+        found = [Remark(script.name, finding) for finding in _findings(runner, script, portable=False)]
         if found:
             return found
     return [Remark(script.name, Finding(error.line or 1, 1, error.kind, error.message))]
@@ -102,8 +110,7 @@ def _unloadable(script: Script, error: ScriptError) -> list[Remark]:
 
 def _text(linted: Linted) -> Iterator[Remark]:
     script = linted.candidate.script
-    language = importlib.import_module(LANGUAGE_RULES[script.language])
-    for finding in language.findings(script.text, portable=linted.portable):
+    for finding in _findings(linted.runner, script, portable=linted.portable):
         yield Remark(script.name, finding)
     # A bundled script in another language is an alternative to the Lua one, which is what goes to Karmada.
     if linted.portable and script.language != "lua" and linted.candidate.source.origin is not Origin.BUNDLED:

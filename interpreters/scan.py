@@ -56,6 +56,12 @@ class Source(Struct, frozen=True):
         return BUNDLED if self.origin >= Origin.BUNDLED else f"{self.origin} {self.order}"
 
 
+def authors(places: int, *, bundled: bool) -> tuple[str, ...]:
+    """Whose scripts `scan` finds in so many folders."""
+    own = [Source(Origin.FOLDER, order, "").author for order in range(places)]
+    return (*own, *([BUNDLED] if bundled or not own else []))
+
+
 class Candidate(Struct, frozen=True):
     """A script that may answer for a kind: for every kind if `kind` is None.
 

@@ -65,6 +65,8 @@ async def readiness(service: Service) -> tuple[bool, dict[str, Any]]:
             checks[name] = f"no answer within {_CHECK_SECONDS:g} s"
     ready = not service.draining and all(word == "ok" for word in checks.values())
     detail: dict[str, Any] = {"ready": ready, "draining": service.draining, "checks": checks}
+    if service.hardening.words:
+        detail["hardening"] = service.hardening.words
     if service.warnings:
         detail["warnings"] = dict(service.warnings)
     if broken := service.catalog.own_broken:

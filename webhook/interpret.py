@@ -115,7 +115,8 @@ class Interpret:
 
     def _succeeded(self, request: Request, done: Interpretation, started: float) -> None:
         scripts = [
-            (offer.script.language, outcome.seconds) for offer, outcome in zip(done.offers, done.outcomes, strict=True)
+            (offer.script.language, outcome.seconds, outcome.cost)
+            for offer, outcome in zip(done.offers, done.outcomes, strict=True)
         ]
         self._service.tally.add(request.uid, request.operation.name, request.kind, perf_counter() - started, scripts)
         if done.reply.warnings or done.printed:

@@ -16,6 +16,8 @@ from prometheus_client.process_collector import ProcessCollector
 DIRECTORY_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 _SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
+_COSTS = tuple(float(mantissa * 10**power) for power in range(3, 8) for mantissa in (1, 2, 5))
+
 
 class Metrics:
     """The metrics of one server process."""
@@ -34,6 +36,10 @@ class Metrics:
             "interp_script_seconds", "A script's call, as its sandbox worker measured it.", ["operation", "language"],
             buckets=_SECONDS, registry=registry,
         )  # fmt: skip
+        self.script_cost = Histogram(
+            "interp_script_cost", "What a script's call cost, counted: the same anywhere.", ["operation", "language"],
+            buckets=_COSTS, registry=registry,
+        )  # fmt: skip
         self.other_requests = Counter(
             "interp_http_requests",
             "Requests refused with an HTTP status, on any path.",
@@ -50,6 +56,12 @@ class Metrics:
         self.in_flight = self._gauge("interp_in_flight", "Requests being worked on.")
         self.waiting = self._gauge("interp_waiting", "Requests waiting for their turn.")
         self.workers = self._gauge("interp_workers", "Sandbox workers that are up.")
+        self.hardening = self._gauge(
+            "interp_hardening",
+            "1 for each wall around the workers that stands, 0 for one that does not.",
+            "livemin",
+            "wall",
+        )
         self.workers_killed = Counter(
             "interp_workers_killed", "Sandbox workers lost, by reason.", ["reason"], registry=registry
         )
@@ -85,6 +97,7 @@ class Metrics:
         self.count = lru_cache(4096)(self.requests.labels)  # looking a label set up costs more than counting it
         self.time_request = lru_cache(64)(self.seconds.labels)
         self.time_script = lru_cache(256)(self.script_seconds.labels)
+        self.weigh_script = lru_cache(256)(self.script_cost.labels)
 
     def _gauge(self, name: str, text: str, mode: str = "livesum", *labels: str) -> Gauge:
         return Gauge(name, text, labels, multiprocess_mode=mode, registry=self.registry)  # type: ignore[arg-type]

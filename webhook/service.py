@@ -16,8 +16,9 @@ from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.wire import Reply, Request
 from interpreters.interpretation import load_functions_async
+from interpreters.sandbox.hardening import Hardening, hardening_report
 from interpreters.sandbox.pool import SandboxPool
-from interpreters.scan import scan
+from interpreters.scan import authors, scan
 from webhook.listener import Route
 from webhook.load import Load
 from webhook.logs import LOGGER, WRITER, RequestLog
@@ -38,13 +39,24 @@ class Service:
     """One server process, without its listeners."""
 
     def __init__(self, settings: Settings) -> None:
-        limits = Limits(seconds=settings.script_seconds, memory=settings.script_memory, input=settings.max_body)
+        limits = Limits(
+            cost=settings.script_cost,
+            seconds=settings.script_seconds,
+            memory=settings.script_memory,
+            input=settings.max_body,
+        )
         self.settings = settings
         self.metrics = Metrics()
         self.requests = RequestLog(settings.log_level)
         self.tally = Tally(self.metrics, self.requests, self.label)
         self.tracing = Tracing(settings.tracing)
-        self.pool = SandboxPool(settings.workers, limits=limits, max_waiting=settings.waiting)
+        self.pool = SandboxPool(
+            settings.workers,
+            limits=limits,
+            max_waiting=settings.waiting,
+            authors=authors(len(settings.scripts), bundled=settings.bundled_language != "none"),
+            isolated=settings.isolation == "author",
+        )
         self.background = Background()
         self.load = Load(settings.max_bytes, settings.workers + max(1, settings.waiting // 2))
         self._broken_kinds: set[str] = set()
@@ -57,6 +69,7 @@ class Service:
         self.observers: list[Callable[[], None]] = []
         self.seen: Callable[[Request, Reply], None] = lambda request, reply: None
         self.warnings: dict[str, str] = {}  # what /readyz tells beside its checks
+        self.hardening = Hardening({}, {}, ())
         self.draining = False
         self._killed: dict[str, int] = {}
         self._dropped = 0
@@ -66,6 +79,7 @@ class Service:
 
         Raises `InputError` for one whose kind cannot be told: any answer could be the wrong script's."""
         await self.pool.start()
+        self._note_hardening()
         catalog = await self._read_scripts()
         for broken in catalog.own_broken:
             if broken.kind is None:
@@ -77,6 +91,19 @@ class Service:
                 extra={"script": broken.name, "kind": str(broken.kind), "reason": str(broken.error)},
             )
         self.observe()
+
+    def _note_hardening(self) -> None:
+        """Say what confines the workers. What does not is a warning that stays, or a reason not to start."""
+        report = hardening_report(self.pool.hardening())
+        self.hardening = report
+        for wall, holds in report.walls.items():
+            self.metrics.hardening.labels(wall).set(holds)
+        if report.gaps and self.settings.require_hardening:
+            raise InputError(f"requireHardening: {'; '.join(report.gaps)}")
+        if report.gaps:
+            self.warnings["hardening"] = "; ".join(report.gaps)
+            LOGGER.warning("workers are not fully confined", extra={"reason": self.warnings["hardening"]})
+        LOGGER.info("hardening", extra=report.words)
 
     async def close(self) -> None:
         await self.pool.close()
@@ -137,7 +164,10 @@ class Service:
         return None if self.catalog.offers else "no script is loaded"
 
     async def _workers_up(self) -> str | None:
-        return None if self.pool.stats().ready else "no sandbox worker is up"
+        if not self.pool.stats().ready:
+            return "no sandbox worker is up"
+        unserved = self.pool.unserved()
+        return f"no sandbox worker is up for {', '.join(unserved)}" if unserved else None
 
 
 def digest_of(catalog: Catalog) -> str:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from interpreters.core.engine import MIB
+from interpreters.core.engine import MIB, Limits
 from interpreters.core.errors import InputError
 
 Mode = Literal["enforce", "warn", "record"]
@@ -37,7 +37,9 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     ] = "lua"
 
     processes: Annotated[int, Meta(ge=1, le=64, description="Server processes that share the port.")] = 1
-    workers: Annotated[int, Meta(ge=1, le=64, description="Sandbox workers of each process.")] = 2
+    workers: Annotated[
+        int, Meta(ge=1, le=64, description="Sandbox workers of each process, for each author (see isolation).")
+    ] = 2
     waiting: Annotated[int, Meta(ge=0, le=100000, description="Calls that may wait for a worker; more get 429.")] = 256
     max_connections: Annotated[
         int, Meta(ge=1, le=1_000_000, description="Connections each process keeps; further ones are closed.")
@@ -58,8 +60,24 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     ] = 0.25
     max_body: Annotated[int, Meta(ge=1024, description="Largest body in bytes, after decompression.")] = 8 * MIB
 
+    script_cost: Annotated[
+        int,
+        Meta(
+            ge=1000, description="What one call of a script may cost, counted: the same call costs the same anywhere."
+        ),
+    ] = Limits().cost
     script_seconds: Annotated[float, Meta(gt=0, le=30, description="Time one call of a script may take.")] = 1.0
     script_memory: Annotated[int, Meta(ge=MIB, description="Memory in bytes one call of a script may take.")] = 64 * MIB
+
+    isolation: Annotated[
+        Literal["author", "none"],
+        Meta(
+            description="author: each entry of scripts, and the bundled ones, have own workers; none: all share them."
+        ),
+    ] = "author"
+    require_hardening: Annotated[
+        bool, Meta(description="Refuse to start where workers cannot be fully confined, or as root.")
+    ] = False
 
     path_secret: Annotated[
         str,

@@ -14,6 +14,10 @@ BATCH_SECONDS = 0.05
 """Not longer, so that whoever follows log or metrics does not notice."""
 
 
+Used = tuple[str, float, int]
+"""A script's language, the seconds that its call took, and what it cost."""
+
+
 class Tally:
     """Answers that were good. What went wrong is counted and logged at once, elsewhere."""
 
@@ -21,12 +25,10 @@ class Tally:
         self._metrics = metrics
         self._requests = requests
         self._label = label
-        self._entries: list[tuple[float, str, str, GroupVersionKind, float, Sequence[tuple[str, float]]]] = []
+        self._entries: list[tuple[float, str, str, GroupVersionKind, float, Sequence[Used]]] = []
 
-    def add(
-        self, uid: str, operation: str, kind: GroupVersionKind, seconds: float, scripts: Sequence[tuple[str, float]]
-    ) -> None:
-        """`scripts` are the languages of the scripts that answered, with the seconds each took."""
+    def add(self, uid: str, operation: str, kind: GroupVersionKind, seconds: float, scripts: Sequence[Used]) -> None:
+        """`scripts` are the calls of scripts that made the answer."""
         if not self._entries:
             asyncio.get_running_loop().call_later(BATCH_SECONDS, self.enter)
         self._entries.append((time.time(), uid, operation, kind, seconds, scripts))
@@ -38,7 +40,8 @@ class Tally:
         for stamp, uid, operation, kind, seconds, scripts in entries:
             metrics.count(operation, self._label(kind), "ok").inc()
             metrics.time_request(operation).observe(seconds)
-            for language, script_seconds in scripts:
+            for language, script_seconds, cost in scripts:
                 metrics.time_script(operation, language).observe(script_seconds)
+                metrics.weigh_script(operation, language).observe(cost)
             self._requests.answered(stamp, uid, operation, str(kind), seconds)
         self._requests.flush()

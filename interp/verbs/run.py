@@ -84,7 +84,7 @@ def _complete_question(context: click.Context, parameter: click.Parameter, incom
 )
 @click.option("--replicas", type=Replicas, metavar="N", help="ReviseReplica: the number to scale to.")
 @click.option("--watch", is_flag=True, help="Run again whenever a file changes.")
-@click.option("--trace", is_flag=True, help="Say which source answered, and the time and memory it took.")
+@click.option("--trace", is_flag=True, help="Say which source answered, and what it took: cost, time, memory.")
 @format_option("text", "json", "yaml")
 @click.option("-f", "--filename", "files", multiple=True, hidden=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--operation", "named", hidden=True)

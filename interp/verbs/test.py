@@ -10,9 +10,9 @@ import click
 
 from interp import early
 from interp.output import format_option
-from interp.reports import REPORTS, Tested, Totals
+from interp.reports import REPORTS, Tested, Totals, verbose_text
 from interp.terminal import erase_line
-from interpreters.cases import Case, Result, Verdict
+from interpreters.cases import Case, Result, Verdict, within_cost
 from interpreters.core.coverage import Coverage
 from interpreters.core.engine import Limits
 from interpreters.coverage import COVERING_ENGINES, Watched, coverage_of, without_marks
@@ -29,6 +29,8 @@ from interpreters.suites import Suite, bundled_suites, find_suites, is_good, run
 @click.option("-j", "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Cases run at once.")
 @click.option("--update", is_flag=True, help="Write what the scripts answer into the cases that fail.")
 @click.option("--fuzz", is_flag=True, help="Take every optional field away in turn: no script may stumble over it.")
+@click.option("-v", "--verbose", is_flag=True, help="A line for every case, with what it cost.")
+@click.option("--max-cost", type=click.IntRange(1), metavar="N", help="Fail cases whose script costs more than that.")
 @click.option(
     "--coverage",
     type=click.Choice(["table", "listing"]),
@@ -45,6 +47,8 @@ def command(
     jobs: int,
     update: bool,
     fuzz: bool,
+    verbose: bool,
+    max_cost: int | None,
     coverage: str | None,
     output: str,
 ) -> int:
@@ -64,6 +68,8 @@ def command(
             suites.append(find_suites(runner, paths or [Path()]))
         for suite in (suite for found in suites for suite in found):
             running = _fuzzed(runner, suite, keyword) if fuzz else _results(runner, suite, keyword, jobs)
+            if max_cost is not None:
+                running = (within_cost(result, max_cost) for result in running)
             results = list(_until_failure(running, exitfirst))
             if coverage:
                 watched = [without_marks(result) for result in results]
@@ -78,7 +84,7 @@ def command(
             if exitfirst and not is_good(results, suite):
                 break
     erase_line()
-    for line in REPORTS[output](tested):
+    for line in verbose_text(tested) if verbose and output == "text" else REPORTS[output](tested):
         click.echo(line)
     if coverage:
         _print_coverage(coverage_of(covered), listing=coverage == "listing", aside=output != "text")

@@ -41,7 +41,7 @@ class Limits(Struct, frozen=True):
     """How much one call may use. `cost` is counted and means the same on every machine; the others are the outer fence.
     Engines word what they can; the worker's kill is the guarantee."""
 
-    cost: int = 10_000_000
+    cost: int = 50_000_000
     seconds: float = 1.0
     memory: int = 64 * MIB
     input: int = 8 * MIB

@@ -37,11 +37,12 @@ class LuaEngine:
             limits,
             self._runtime.functions,
             self._compile(script),
+            limits.cost,
             limits.seconds,
             limits.memory,
             limits.printed,
         )
-        return frozenset(answer[2].decode().split("\n")) - {""}
+        return frozenset(answer[3].decode().split("\n")) - {""}
 
     def call(
         self, script: Script, function: str, arguments: Sequence[bytes], limits: Limits, *, reads_only: bool = False
@@ -69,15 +70,16 @@ class LuaEngine:
                 function=function,
             )
         answer = self._run(
-            script, function, limits, self._runtime.call, chunk, function.encode(), limits.seconds, limits.memory,
-            limits.depth, limits.output, limits.printed, *texts,
+            script, function, limits, self._runtime.call, chunk, function.encode(), limits.cost, limits.seconds,
+            limits.memory, limits.depth, limits.output, limits.printed, *texts,
         )  # fmt: skip
         printed = answer[1]
         return Outcome(
-            answer[2:],
+            answer[3:],
             printed.decode(errors="replace") if printed else "",
             time.perf_counter() - started,
             self._runtime.memory_of_call(),
+            int(answer[2]),
         )
 
     def _compile(self, script: Script) -> int:

@@ -64,6 +64,8 @@ def _frames(text: str) -> tuple[Frame, ...]:
 
 
 def _limit_words(limit: str, stage: str, limits: Limits) -> str:
+    if limit == "cost":
+        return f"stopped: it costs more than {limits.cost} units (VM instructions, helper calls and bytes copied)"
     if limit == "time":
         return f"did not finish within {limits.seconds:g} s"
     if limit == "memory":

@@ -19,7 +19,7 @@ NOTE_STORE: Final = b"\x81"
 NOTE_KEY: Final = b"\x82"
 
 _NAME: Final = rb"[A-Za-z_\x80-\xff][0-9A-Za-z_\x80-\xff]*"
-# As LuaJIT reads them: a carriage return ends a line too, an escaped line end may have two bytes, and `\z` skips blanks.
+# As LuaJIT reads them: a carriage return ends a line, an escaped line end may have two bytes, and `\z` skips blanks.
 _STRING: Final = rb"%b(?:\\(?:\r\n|\n\r|z[ \t\n\v\f\r]*|.)|[^%b\\\n\r])*%b"
 COMMENT_OR_STRING: Final = b"|".join((rb"--[^\n\r]*", *(_STRING % (quote, quote, quote) for quote in (b'"', b"'"))))
 _NO_CODE: Final = re.compile(rb"--\[(=*)\[.*?(?:\]\1\]|\Z)|\[(=*)\[.*?(?:\]\2\]|\Z)|" + COMMENT_OR_STRING, re.DOTALL)

@@ -14,8 +14,8 @@ OutOfMemory = LuaMemoryError
 
 # In this order: each file is given the table of pieces that the earlier ones filled.
 _ORDER: Final = (
-    "numbers", "texts", "decode", "emptiness", "encode", "concatenation", "kube", "blame", "calls", "order", "strings",
-    "library",
+    "cost", "numbers", "texts", "decode", "emptiness", "encode", "concatenation", "kube", "blame", "calls", "order",
+    "strings", "library",
 )  # fmt: skip
 _FOLDER: Final = f"{__file__.rpartition('/')[0]}/prelude"
 

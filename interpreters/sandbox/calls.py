@@ -14,7 +14,6 @@ import msgspec
 from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import BusyError, InternalError, InterpError, LimitError, ScriptError
 from interpreters.sandbox.messages import (
-    PRINT_ENDING,
     Answer,
     Call,
     Failure,
@@ -129,7 +128,7 @@ class Conversation:
 
 def settle(task: Task, reply: Reply, seconds: float) -> Outcome | frozenset[str] | InterpError:
     """What the caller gets for a reply to a call that had so many seconds."""
-    if isinstance(reply, Answer | Failure) and len(reply.printed) > task.limits.printed + PRINT_ENDING:
+    if isinstance(reply, Answer | Failure) and len(reply.printed) > task.limits.printed:
         raise ProtocolError("more printed text than the call allows")
     if isinstance(reply, Answer) and task.function:
         if sum(map(len, reply.values)) > task.limits.output:

@@ -32,9 +32,6 @@ LONGEST_MESSAGE = 8 * 1024
 LONGEST_NAME = 1000
 """Characters of a path, a script's or a function's name in a reply."""
 
-PRINT_ENDING = 200
-"""Characters that an engine may put behind printed text that was cut."""
-
 MOST_FRAMES = 50
 MOST_NAMES = 5000
 MOST_VALUES = 16

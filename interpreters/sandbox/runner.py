@@ -170,8 +170,9 @@ class SandboxRunner:
             self._counters.retries += 1
 
     def _take(self, task: Task, *, fresh: bool) -> Conversation:
-        """An idle worker that has the language loaded or can still load it, `fresh` if it must have served nobody; a new
-        one if there may be one more."""
+        """An idle worker that has the language loaded or can still load it; a new one if there may be one more.
+
+        `fresh`: one that has served nobody."""
         with self._change:
             while not self._closed:
                 self._languages.add(task.script.language)

@@ -23,7 +23,6 @@ from interpreters.sandbox.messages import (
     LARGEST_FRAME,
     LONGEST_NAME,
     MOST_NAMES,
-    PRINT_ENDING,
     Answer,
     Call,
     Failure,
@@ -105,7 +104,7 @@ class Worker:
         if sum(map(len, outcome.values)) > limits.output:
             raise LimitError("output", f"the result is larger than {limits.output} bytes")
         memory = outcome.memory or max(0, _peak_resident() - self._peak_at_start)
-        printed = outcome.printed[: limits.printed + PRINT_ENDING]
+        printed = outcome.printed[: limits.printed]
         return Answer(outcome.values, printed, seconds, memory, outcome.cost, self.spent, self.heavy())
 
     def _internal(self, message: str) -> Failure:

@@ -13,10 +13,12 @@ from typing import Any, Final
 
 import msgspec
 
+from interpreters.core.engine import Limits
 from interpreters.core.errors import InterpError, LimitError, ReplyError, ScriptError
 from interpreters.core.pod_dependencies import pod_dependencies
 from interpreters.core.pods import pod_requirements
 from interpreters.core.quantity import ZERO, Quantity
+from interpreters.starlark.faults import too_costly
 from interpreters.starlark.reply_text import to_json
 
 PRELUDE_NAME: Final = "<builtin>"
@@ -46,22 +48,28 @@ print, accuratePodRequirements, getPodDependencies, resourceAdd, getResourceQuan
 _HALF_CHARACTER: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\x[89a-f].")  # bytes that are not UTF-8 are shown, not refused
 NAMES: Final = ("print", "accuratePodRequirements", "getPodDependencies", "resourceAdd", "getResourceQuantity")
 BINDER: Final = "__bind"
+OVER: Final = "__over"
+_WEIGHTS: Final = {"print": 10, "accuratePodRequirements": 1000, "getPodDependencies": 1000}
+_OTHER_WEIGHT: Final = 100
+_BYTES: Final = 8  # of an argument, for one unit of cost
 _decode: Final = msgspec.json.Decoder().decode
 
 
 class Ledger:
-    """What one evaluation printed, and the error one of its builtins met."""
+    """What one evaluation printed, what its builtins cost, and the error one of them met."""
 
-    __slots__ = ("failure", "limit", "lines", "size")
+    __slots__ = ("cost", "failure", "limit", "limits", "lines", "size")
 
     def __init__(self) -> None:
-        self.start(0)
+        self.start(Limits())
 
-    def start(self, limit: int, already: str = "") -> None:
-        """Forget what was; `already` printed text stays and counts."""
-        self.limit = limit
-        self.lines: list[str] = [already] if already else []
-        self.size = len(already)
+    def start(self, limits: Limits) -> None:
+        """Forget what was."""
+        self.limits = limits
+        self.limit = limits.printed
+        self.cost = 0
+        self.lines: list[str] = []
+        self.size = 0
         self.failure: ScriptError | None = None
 
     @property
@@ -75,6 +83,9 @@ def builtins(ledger: Ledger) -> dict[str, Callable[[str], Any]]:
     def guarded(name: str, answer: Callable[[Any], Any]) -> Callable[[str], Any]:
         def call(text: str) -> Any:
             try:
+                ledger.cost += _WEIGHTS.get(name, _OTHER_WEIGHT) + len(text) // _BYTES
+                if ledger.cost > ledger.limits.cost:
+                    refuse(None)
                 return answer(_value(text))
             except LimitError as error:
                 ledger.failure = error
@@ -88,6 +99,9 @@ def builtins(ledger: Ledger) -> dict[str, Callable[[str], Any]]:
             raise RuntimeError(name)
 
         return call
+
+    def refuse(_: object) -> None:
+        raise too_costly(ledger.limits)
 
     def written(line: str) -> None:
         if ledger.size > ledger.limit:
@@ -104,6 +118,7 @@ def builtins(ledger: Ledger) -> dict[str, Callable[[str], Any]]:
         "__dependencies": guarded("getPodDependencies", _dependencies),
         "__add": guarded("resourceAdd", _sum),
         "__number": guarded("getResourceQuantity", _number),
+        OVER: guarded("cost", refuse),
     }
 
 

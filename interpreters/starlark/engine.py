@@ -8,7 +8,8 @@ the installed binding has the timeout, it is used: an endless loop then names it
 What the binding does badly, and what is done about it:
 - Converting values costs more than compiling the same value as an expression, and results leak. So arguments go in as
   JSON text, which is a Starlark expression once `true`, `false` and `null` are names, and results come out printed.
-- Redefining functions leaks. So a script is executed once per worker; its globals are then frozen by the runtime.
+- Redefining functions leaks. So a script is compiled once per worker, as a function whose calls make its globals.
+- Steps are not counted for us. So the text counts them itself (counting.py).
 - It keeps no reference to Python functions that it is given (fixed in 1.1). So the loaded script keeps them.
 - Entering Go from the *main* thread makes the C library read /proc/self/maps each time: 90 µs, and refused once the
   process is sealed. Call the engine from any other thread.
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -28,15 +29,18 @@ from msgspec import Raw
 from starlark_go import Starlark
 
 from interpreters.core.engine import Limits, Outcome, Script
-from interpreters.core.errors import LimitError, ReplyError, ScriptError, ScriptSyntaxError
+from interpreters.core.errors import Frame, LimitError, ReplyError, ScriptError, ScriptSyntaxError
 from interpreters.core.operations import BY_FUNCTION, Answer
-from interpreters.starlark.builtins import BINDER, PRELUDE, PRELUDE_NAME, Ledger, builtins
-from interpreters.starlark.faults import loading_fault, missing_fault, placed, running_fault
+from interpreters.starlark.builtins import BINDER, OVER, PRELUDE, PRELUDE_NAME, Ledger, builtins
+from interpreters.starlark.counting import LINES_ABOVE, Names, counting
+from interpreters.starlark.faults import TOP_LEVEL, loading_fault, missing_fault, placed, running_fault, too_costly
+from interpreters.starlark.lint import LINTING, findings
 from interpreters.starlark.ownership import FROZEN, OwnershipRecords
 from interpreters.starlark.reply_text import values_of
 
 KEPT_SCRIPTS: Final = 256
 _CALL: Final = "<call>"
+_BYTES: Final = 8  # of arguments and reply, for one unit of cost
 _HAS_TIMEOUT: Final = hasattr(starlark_go, "EvalTimeoutError")
 _JSON_WORDS: Final = {"true": True, "false": False, "null": None}
 _JSON_ONLY: Final = re.compile(r"\\(?:/|u[dD])")
@@ -67,6 +71,8 @@ class StarlarkEngine:
         self, script: Script, function: str, arguments: Sequence[bytes], limits: Limits, *, reads_only: bool = False
     ) -> Outcome:
         """`reads_only`: parts of the object that came before need not be compiled again."""
+        if function == LINTING:
+            return Outcome((msgspec.json.encode(list(findings(script.text))),))
         loaded = self._load(script, limits)
         if function not in loaded.functions:
             raise missing_fault(function, loaded.functions, script.name)
@@ -74,13 +80,17 @@ class StarlarkEngine:
         text = loaded.call_reading(function, literals, arguments[0], limits) if reads_only and arguments else None
         if text is None:
             text = loaded.call(function, literals, limits)
+        text, _, steps = text[1:-1].rpartition(", ")
+        cost = int(steps) + loaded.helpers_cost + (sum(map(len, arguments)) + len(text)) // _BYTES
+        if cost > limits.cost:
+            raise too_costly(limits, script.name, function)
         operation = BY_FUNCTION.get(function)
         try:
             values = values_of(text, _ROOTS[operation.answer] if operation else ("",), limits)
         except (ReplyError, LimitError) as error:
             error.script, error.function, error.printed = script.name, function, loaded.printed
             raise
-        return Outcome(values, loaded.printed)
+        return Outcome(values, loaded.printed, cost=cost)
 
     def _load(self, script: Script, limits: Limits) -> _Loaded:
         key = (script.name, script.text)
@@ -101,22 +111,35 @@ class StarlarkEngine:
 
 
 class _Loaded:
-    """One script, executed: its frozen globals inside the binding, its functions, what its module code printed."""
+    """One script, compiled: its functions, and the function that makes them for a call."""
 
     def __init__(self, script: Script, limits: Limits) -> None:
         self._script = script.name
         self._ledger = Ledger()
         self._builtins = builtins(self._ledger)
-        self._interpreter = Starlark(globals=self._builtins)
-        self._interpreter.exec(PRELUDE, filename=PRELUDE_NAME)
-        for name in (*self._builtins, BINDER):
-            with suppress(starlark_go.ConversionToPythonFailed):  # it is gone, it just cannot be handed over
-                self._interpreter.pop(name)
-        self._loading_printed = ""
-        self.functions = self._execute(script, limits)
+        # As it stands, for what the language says of it; what its module code makes is dropped with this interpreter.
+        self.functions = self._execute(self._new_interpreter(), script, limits)
+        names = Names.unlike(script.text)
+        self._run, self._module = names["run"], names["module"]
+        text = script.text.replace("\r\n", "\n")
+        counted = counting(text, self.functions, names, script.name)
+        self._interpreter = self._new_interpreter(**{names["over"]: self._builtins[OVER]})
+        self._interpreter.exec(names.helpers, filename=PRELUDE_NAME)
+        _hide(self._interpreter, (names["over"], names["bind"]))
+        self._interpreter.exec(counted, filename=script.name)
         # Only now: the script is resolved already, so it cannot see these names.
         self._interpreter.set(**_JSON_WORDS)
         self._records = OwnershipRecords(self._interpreter)
+
+    def _new_interpreter(self, **more: Any) -> Starlark:
+        interpreter = Starlark(globals={**self._builtins, **more})
+        interpreter.exec(PRELUDE, filename=PRELUDE_NAME)
+        _hide(interpreter, (*self._builtins, BINDER))
+        return interpreter
+
+    @property
+    def helpers_cost(self) -> int:
+        return self._ledger.cost
 
     @property
     def printed(self) -> str:
@@ -132,22 +155,24 @@ class _Loaded:
             raise
 
     def call(self, function: str, literals: list[str], limits: Limits) -> str:
-        """What the function returns, as Starlark prints it."""
-        expression = f"{function}({', '.join(literals)})"
-        self._ledger.start(limits.printed, self._loading_printed)
+        """What the function returns and the steps it took, as Starlark prints the two."""
+        arguments = ", ".join((self._module, str(limits.cost), f'"{function}"', *literals))
+        expression = f"{self._run}({arguments})"
+        self._ledger.start(limits)
         try:
             text: str = self._interpreter.eval(expression, filename=_CALL, convert=False, **_timeout(limits))
         except (starlark_go.StarlarkError, TypeError) as error:
             fault = self._fault(error) or running_fault(error, self._script, limits.seconds)
+            _move_up(fault, self._module)
             fault.printed = self.printed
             raise fault from None
         return text
 
-    def _execute(self, script: Script, limits: Limits) -> frozenset[str]:
-        before = set(self._interpreter.globals())
-        self._ledger.start(limits.printed)
+    def _execute(self, interpreter: Starlark, script: Script, limits: Limits) -> frozenset[str]:
+        before = set(interpreter.globals())
+        self._ledger.start(limits)
         try:
-            self._interpreter.exec(script.text, filename=script.name, **_timeout(limits))
+            interpreter.exec(script.text, filename=script.name, **_timeout(limits))
         except (starlark_go.StarlarkError, TypeError) as error:
             fault = self._fault(error) or loading_fault(error, script.name, limits.seconds)
             fault.printed = self.printed
@@ -155,9 +180,8 @@ class _Loaded:
         except ValueError:  # how Python refuses to pass text on that C cannot hold
             problem = "the text has a NUL character or a lone surrogate"
             raise ScriptSyntaxError(problem, script=script.name) from None
-        self._loading_printed = self._ledger.printed
-        names = sorted(set(self._interpreter.globals()) - before)
-        kinds = self._interpreter.eval(f"[{', '.join(f'type({name})' for name in names)}]", convert=False)
+        names = sorted(set(interpreter.globals()) - before)
+        kinds = interpreter.eval(f"[{', '.join(f'type({name})' for name in names)}]", convert=False)
         return frozenset(
             name for name, kind in zip(names, msgspec.json.decode(kinds), strict=True) if kind == "function"
         )
@@ -165,6 +189,24 @@ class _Loaded:
     def _fault(self, error: Exception) -> ScriptError | None:
         fault = self._ledger.failure
         return None if fault is None else placed(fault, error, self._script)
+
+
+def _hide(interpreter: Starlark, names: Iterable[str]) -> None:
+    for name in names:
+        with suppress(starlark_go.ConversionToPythonFailed):  # it is gone, it just cannot be handed over
+            interpreter.pop(name)
+
+
+def _move_up(fault: ScriptError, module: str) -> None:
+    """To the lines of the author's own text, which knows no function around it."""
+    if fault.line is not None:
+        fault.line -= LINES_ABOVE
+    fault.frames = tuple(
+        Frame(TOP_LEVEL if frame.function == module else frame.function, frame.line - LINES_ABOVE)
+        for frame in fault.frames
+    )
+    if fault.function == module:
+        fault.function = None
 
 
 def _timeout(limits: Limits) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from typing import Final
 
 import starlark_go
 
+from interpreters.core.engine import Limits
 from interpreters.core.errors import Frame, LimitError, ScriptError, ScriptSyntaxError
 
 _FRAME: Final = re.compile(r"^  (?P<file>.*):(?P<line>\d+):\d+: in (?P<function>.+)$", re.MULTILINE)
-_TOP_LEVEL: Final = "<toplevel>"
+TOP_LEVEL: Final = "<toplevel>"
 _TIMEOUT: Final = getattr(starlark_go, "EvalTimeoutError", ())
 
 
@@ -44,6 +45,11 @@ def running_fault(error: Exception, script: str, seconds: float) -> ScriptError:
     return ScriptError(str(error), script=script)
 
 
+def too_costly(limits: Limits, script: str = "", function: str | None = None) -> LimitError:
+    message = f"stopped: it costs more than {limits.cost} units (statements, helper calls and bytes copied)"
+    return LimitError("cost", message, script=script, function=function)
+
+
 def missing_fault(function: str, defined: frozenset[str], script: str) -> ScriptError:
     """The script has no such function; perhaps one with nearly the same name."""
     if not defined:
@@ -73,4 +79,4 @@ def _where(backtrace: str, script: str) -> dict[str, object]:
     if not frames:
         return {}
     function = frames[0].function
-    return {"line": frames[0].line, "function": None if function == _TOP_LEVEL else function, "frames": frames}
+    return {"line": frames[0].line, "function": None if function == TOP_LEVEL else function, "frames": frames}

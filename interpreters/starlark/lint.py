@@ -1,7 +1,8 @@
 """What can be said of a Starlark text without running it: the functions it defines, and the unknown names it uses.
 
 Scopes are not guessed: the binding resolves every name of a text before it runs any of it. So the text is given to it
-with a last line that can never be resolved; the complaints are collected and nothing is executed.
+with a last line that can never be resolved; the complaints are collected and nothing is executed. `findings` is run in
+a worker all the same, by the engine, as the function LINTING: whoever parses a hostile text may come to harm.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ LANGUAGE: Final = frozenset(
 DEEPEST: Final = 200
 """Brackets within brackets. The parser has no limit of its own and takes the process down when memory ends."""
 
-_NEVER: Final = "__this_is_never_defined"
+LINTING: Final = "<lint>"
 _UNDEFINED: Final = re.compile(r"undefined: (\w+)")
 _BRACKETS: Final = re.compile(r"[^\[\](){}]+")
 
@@ -69,8 +70,11 @@ def findings(text: str, *, portable: bool = False) -> Iterator[Finding]:
         yield Finding(1, 1, "syntax", f"brackets are nested deeper than {DEEPEST} levels")
         return
     starlark_go.configure_starlark(allow_set=True, allow_recursion=False, allow_global_reassign=False)
+    never_defined = "__never_defined"
+    while never_defined in text:
+        never_defined += "_"
     try:
-        starlark_go.Starlark(globals=dict.fromkeys(NAMES)).exec(f"{text}\n{_NEVER}\n")
+        starlark_go.Starlark(globals=dict.fromkeys(NAMES)).exec(f"{text}\n{never_defined}\n")
     except starlark_go.SyntaxError as error:
         yield Finding(error.line, error.column, "syntax", error.msg)
     except starlark_go.ResolveError as error:
@@ -79,7 +83,7 @@ def findings(text: str, *, portable: bool = False) -> Iterator[Finding]:
             undefined = _UNDEFINED.match(item.msg)
             if undefined is None:
                 yield Finding(item.line, item.column, "syntax", item.msg)
-            elif undefined[1] != _NEVER:
+            elif undefined[1] != never_defined:
                 yield Finding(item.line, item.column, "unknown-global", _unknown(undefined[1], own))
     except ValueError:
         yield Finding(1, 1, "syntax", "the text has a NUL character or a lone surrogate")

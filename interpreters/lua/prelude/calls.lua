@@ -14,8 +14,8 @@ local function now()
   return tonumber(clock_value[0].sec) + tonumber(clock_value[0].nsec) * 1e-9
 end
 
-local STOP = "the call was stopped" -- the error that travels once a limit is passed; scripts cannot keep it
-local STEP = 10000 -- instructions between two looks at the clock
+local STOP, STEP = P.STOP, P.STEP
+local count_step = P.count_step
 -- Between calls the collector waits for ten times the live memory, so it hardly ever runs; a call that takes long
 -- enough to be looked at gets a collector that keeps up.
 local RELAXED, EAGER = 1000, 150
@@ -28,6 +28,7 @@ local function on_count()
     collectgarbage("setpause", EAGER)
   end
   if now() > deadline then tripped = "time" end
+  if count_step() then tripped = "cost" end
   if tripped then error(STOP, 0) end
   if collectgarbage("count") > watermark then
     collectgarbage()
@@ -56,7 +57,9 @@ local function watch()
   if covered then sethook(on_event, "l", STEP) else sethook(on_count, "", STEP) end
 end
 
+local spent -- what the call has cost, once it is over
 local function relax()
+  if not spent then spent = P.cost() end
   sethook()
   if deadline then collectgarbage("setpause", RELAXED) end
 end
@@ -84,6 +87,7 @@ local function caught(level, ok, ...)
   nesting = level
   if ok then return true, ... end
   local e, more = ...
+  if P.is_too_costly() then tripped = tripped or "cost" end
   if P.is_out_of_memory(e) then tripped = "memory" end
   if tripped then error(STOP, 0) end
   return false, P.for_scripts(e), more
@@ -93,7 +97,7 @@ function P.script_pcall(f, ...) return caught(nesting, pcall(f, ...)) end
 
 function P.script_xpcall(f, handler, ...)
   return caught(nesting, xpcall(f, function(e)
-    if tripped then return e end
+    if tripped or P.is_too_costly() then return e end
     if P.is_out_of_memory(e) then
       tripped = "memory"
       return e
@@ -124,7 +128,7 @@ end
 
 -- Scripts -------------------------------------------------------------------------------------------------------------
 local chunks, sources = {}, {}
-local rooms = {} -- how many globals a script had when it was first run
+local rooms, is_measured = {}, {} -- for how many globals a script gets room; whether it has been seen to need so many
 local globals, main, source, entry -- of the running call; `entry` once the function is called
 
 -- 64-bit and imaginary numbers are objects of the ffi. The tokenizer refuses them with their line (concatenation.py);
@@ -147,22 +151,23 @@ function P.compile(id, text, prepared, enclosed)
   if has_foreign_constant(alone) then return false, "script:1: a number with a suffix that only LuaJIT reads" end
   local outer = load(prepared, "=script", "t", {}) or load(enclosed, "=script", "t", {})
   if not outer then return false, "script:1: the script is too large for the compiler" end
+  rooms[id] = 32
   chunks[id], sources[id] = outer(P.concatenation, P.note_store, P.note_key), text
   return true, ""
 end
 
-function P.forget(id) chunks[id], sources[id], rooms[id] = nil, nil, nil end
+function P.forget(id) chunks[id], sources[id], rooms[id], is_measured[id] = nil, nil, nil, nil end
 
 local function run_chunk(id)
-  local room = rooms[id]
-  globals, main, source, entry = P.fresh_globals(room or 32), chunks[id], sources[id], nil
+  globals, main, source, entry = P.fresh_globals(rooms[id]), chunks[id], sources[id], nil
   setfenv(main, globals)
   main()
-  if not room then
-    room = 0
-    for _ in next, globals do room = room + 1 end
-    rooms[id] = room
-  end
+end
+
+local function note_room(id)
+  local room = 0
+  for _ in next, globals do room = room + 1 end
+  rooms[id], is_measured[id] = room, true
 end
 
 -- Names of the functions that the script made, one a line.
@@ -177,6 +182,7 @@ end
 
 -- Failures: (false, printed, kind, words, detail, line, function, frames). -----------------------------------------------
 local function on_error(e)
+  relax() -- the call is over; what is said of it costs nothing
   if P.is_own(e) then return e end
   if P.is_out_of_memory(e) then return { message = e, is_out_of_memory = true } end
   e = P.for_scripts(e)
@@ -191,7 +197,7 @@ local function failure(stage, e)
   relax()
   local where = type(e) == "table" and e
     or { message = P.to_text(P.for_scripts(e)), is_out_of_memory = P.is_out_of_memory(e) }
-  local limit = tripped or where.limit
+  local limit = tripped or where.limit or (where.message == STOP and P.is_too_costly() and "cost" or nil)
   if not limit and where.message then
     if where.is_out_of_memory then limit = "memory" end
     if find(where.message, "stack overflow", 1, true) then limit = "stack" end
@@ -202,27 +208,30 @@ local function failure(stage, e)
 end
 
 -- Calls ---------------------------------------------------------------------------------------------------------------
-local function begin(most_seconds, most_memory, most_printed)
+local function begin(most_cost, most_seconds, most_memory, most_printed)
+  P.begin_counting(most_cost)
+  spent = nil
   tripped, seconds, deadline, memory, nesting = nil, most_seconds, nil, most_memory / 1024, 0
   printed_most = most_printed
   P.forget_words()
   if printed_bytes > 0 then all_printed() end
 end
 
-function P.functions(id, most_seconds, most_memory, most_printed)
-  begin(most_seconds, most_memory, most_printed)
+function P.functions(id, most_cost, most_seconds, most_memory, most_printed)
+  begin(most_cost, most_seconds, most_memory, most_printed)
   P.begin_decoding(0)
   watch()
   local ok, e = xpcall(run_chunk, on_error, id)
   if not ok then return failure("load", e) end
   relax()
-  return true, all_printed(), defined()
+  return true, all_printed(), spent, defined()
 end
 
 -- The results of a function as JSON texts.
 local MOST_RESULTS = 16 -- no operation has more than two
-local function reply(most_depth, most_output, inputs, ok, ...)
+local function reply(id, most_cost, most_depth, most_output, inputs, ok, ...)
   relax()
+  if not is_measured[id] then note_room(id) end
   if not ok then return failure("call", (...)) end
   local texts, n = { ... }, select("#", ...)
   if n > MOST_RESULTS then
@@ -235,24 +244,30 @@ local function reply(most_depth, most_output, inputs, ok, ...)
     if value ~= nil then done, text = pcall(P.encode, value, most_depth, most_output, inputs) end
     if not done then return failure("reply", text) end
     texts[i] = text
+    spent = spent + P.weight_of(#text)
   end
-  return true, all_printed(), unpack(texts, 1, n)
+  if spent > most_cost then
+    tripped = "cost"
+    return failure("call")
+  end
+  return true, all_printed(), spent, unpack(texts, 1, n)
 end
 
 -- Each argument comes as two texts: its JSON, and that of its metadata, which may wait (see decode.lua).
-function P.call(id, name, most_seconds, most_memory, most_depth, most_output, most_printed, ...)
-  begin(most_seconds, most_memory, most_printed)
+function P.call(id, name, most_cost, most_seconds, most_memory, most_depth, most_output, most_printed, ...)
+  begin(most_cost, most_seconds, most_memory, most_printed)
   P.begin_decoding(most_depth)
-  local inputs, values, n = {}, {}, 0
+  local inputs, values, n, bytes = {}, {}, 0, 0
   for i = 1, select("#", ...), 2 do
     local document, metadata = select(i, ...)
-    n = n + 1
+    n, bytes = n + 1, bytes + #document
     inputs[n] = document
     local ok, value = pcall(P.decode_object, document, metadata)
     if not ok then return failure("arguments", value) end
     values[n] = value
   end
   watch()
+  P.add_weight(P.weight_of(bytes))
   local ok, e = xpcall(run_chunk, on_error, id)
   if not ok then return failure("load", e) end
   local f = globals[name]
@@ -262,5 +277,5 @@ function P.call(id, name, most_seconds, most_memory, most_depth, most_output, mo
     return false, all_printed(), "missing", type(f), defined()
   end
   entry = f
-  return reply(most_depth, most_output, inputs, xpcall(f, on_error, unpack(values, 1, n)))
+  return reply(id, most_cost, most_depth, most_output, inputs, xpcall(f, on_error, unpack(values, 1, n)))
 end

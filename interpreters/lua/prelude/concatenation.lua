@@ -2,7 +2,7 @@
 -- is the table below: its metamethod first sees (C, b), keeps b's text, and then (a, C), which makes the result.
 local P = ...
 local type, error = type, error
-local number_text = P.number_text
+local number_text, charge_bytes = P.number_text, P.charge_bytes
 local C = {}
 local pending
 
@@ -22,7 +22,9 @@ setmetatable(C, {
     end
     local behind = pending
     pending = nil -- it may be large
-    return text_of(left) .. behind
+    local text = text_of(left) .. behind
+    charge_bytes(#text)
+    return text
   end,
 })
 P.concatenation = C

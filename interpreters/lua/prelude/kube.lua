@@ -1,7 +1,8 @@
 -- require("kube"): the pod and quantity functions. Only texts and numbers go to the host and come back.
 local P = ...
 local type, error, select, format, tonumber = type, error, select, string.format, tonumber
-local host = P.host
+local host, pause, resume, weight_of = P.host, P.pause, P.resume, P.weight_of
+local QUANTITIES, PODS = 100, 1000 -- weights: arithmetic with one quantity, and looking through a pod template
 
 -- What the host answers, or its complaint at the line of the script that called.
 local function answered(ok, answer)
@@ -28,10 +29,14 @@ end
 local function getResourceQuantity(...)
   if select("#", ...) ~= 1 then error("getResourceQuantity takes one quantity", 2) end
   local text = quantity_argument((...), 1, "getResourceQuantity")
-  local known = amounts[text]
-  if known then return known end
-  local amount = answered(host.quantity(text))
-  return remember(text, amount)
+  pause()
+  local ok, amount = true, amounts[text]
+  if not amount then
+    ok, amount = host.quantity(text)
+    if ok then remember(text, amount) end
+  end
+  resume(QUANTITIES)
+  return (answered(ok, amount))
 end
 
 local function resourceAdd(...)
@@ -40,19 +45,33 @@ local function resourceAdd(...)
   local texts = {}
   for i = 1, n do texts[i] = quantity_argument((select(i, ...)), i, "resourceAdd") end
   local key = "+" .. table.concat(texts, "\n")
-  local known = amounts[key]
-  if known then return known end
-  local sum = answered(host.sum(key))
-  return remember(key, sum)
+  pause()
+  local ok, sum = true, amounts[key]
+  if not sum then
+    ok, sum = host.sum(key)
+    if ok then remember(key, sum) end
+  end
+  resume(QUANTITIES * n)
+  return (answered(ok, sum))
 end
 
--- The JSON text of a pod template argument.
-local function template_text(template, name)
+-- What the host finds in a pod template.
+local function asked(ask, template, name, ...)
   if type(template) ~= "table" then
     error(format("bad argument #1 to '%s' (table expected, got %s)", name, type(template)), 3)
   end
+  pause()
   local ok, text = pcall(P.encode, template, 200, 1000000)
-  if ok then return text end
+  local found, answer, value
+  if ok then
+    found, answer = ask(text, ...)
+    value = found and P.decode(answer)
+  end
+  resume(PODS + (ok and weight_of(#text + #answer) or 0))
+  if ok then
+    if not found then answered(found, answer) end
+    return value
+  end
   if P.is_own(text) and text.reply then
     error(format("bad argument #1 to '%s': %s: %s", name, text.path, text.problem), 3)
   end
@@ -61,8 +80,7 @@ end
 
 local function accuratePodRequirements(template)
   if template == nil then return nil end
-  local found = answered(host.requirements(template_text(template, "accuratePodRequirements")))
-  return P.decode(found)
+  return asked(host.requirements, template, "accuratePodRequirements")
 end
 
 local function getPodDependencies(template, namespace)
@@ -70,8 +88,7 @@ local function getPodDependencies(template, namespace)
   if namespace ~= nil and type(namespace) ~= "string" then
     error(format("bad argument #2 to 'getPodDependencies' (string expected, got %s)", type(namespace)), 2)
   end
-  local found = answered(host.dependencies(template_text(template, "getPodDependencies"), namespace or ""))
-  return P.decode(found)
+  return asked(host.dependencies, template, "getPodDependencies", namespace or "")
 end
 
 function P.new_require()

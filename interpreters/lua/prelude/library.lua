@@ -27,7 +27,9 @@ local function lib_concat(t, separator, i, j)
     end
     t = copy
   end
-  return t_concat(t, separator, i, j)
+  local text = t_concat(t, separator, i, j)
+  P.charge_bytes(#text)
+  return text
 end
 
 local function lib_insert(t, ...)

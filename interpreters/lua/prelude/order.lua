@@ -5,6 +5,8 @@ local P = ...
 local type, error, next, sort, rawget = type, error, next, table.sort, rawget
 local bad_argument, wake_all = P.bad_argument, P.wake_all
 local new_table = require("table.new")
+local pause, resume = P.pause, P.resume
+local WALK, STEP_OF_WALK = 50, 10 -- weights: putting the keys of a table in order, and one step of `next`
 local RANK = { number = 1, string = 2, boolean = 3 }
 
 local noted -- table -> the keys that the script stored itself, as they came (see insertion_order.py)
@@ -148,13 +150,8 @@ local function pairs_in_order(t, keys)
   end, t, nil
 end
 
--- Walks the keys that are there now. Most tables have one key or none, or are lists, and need no list of their keys.
-function P.pairs(t)
-  if type(t) ~= "table" then bad_argument(1, "pairs", "table", t) end
-  wake_all(t)
-  local key = next(t)
-  if key == nil then return none, t, nil end
-  if next(t, key) == nil then return only, t, nil end
+-- How to walk a table with several keys whose first in LuaJIT's own order is this one.
+local function walk_many(t, key)
   if key == 1 then
     local n = 0
     for index in next, t do
@@ -164,6 +161,19 @@ function P.pairs(t)
     return pairs_of_list(t, n)
   end
   return pairs_in_order(t, (sorted_keys(t)))
+end
+
+-- Walks the keys that are there now. Most tables have one key or none, or are lists, and need no list of their keys.
+function P.pairs(t)
+  if type(t) ~= "table" then bad_argument(1, "pairs", "table", t) end
+  wake_all(t)
+  local key = next(t)
+  if key == nil then return none, t, nil end
+  if next(t, key) == nil then return only, t, nil end
+  pause()
+  local iterate = walk_many(t, key)
+  resume(WALK)
+  return iterate, t, nil
 end
 
 local function walk_of(t)
@@ -185,9 +195,7 @@ local function first_key(t)
   return first
 end
 
-function P.next(t, key)
-  if type(t) ~= "table" then bad_argument(1, "next", "table", t) end
-  wake_all(t)
+local function next_pair(t, key)
   if key == nil then
     key = first_key(t)
     if key == nil then return nil end
@@ -198,7 +206,8 @@ function P.next(t, key)
   local i = walk.positions[key]
   if not i then
     walk = walk_of(t)
-    i = walk.positions[key] or firsts[t] == key and 0 or error("invalid key to 'next'", 2)
+    i = walk.positions[key] or firsts[t] == key and 0
+    if not i then return error end
   end
   local keys = walk.keys
   for j = i + 1, walk.n do
@@ -207,4 +216,14 @@ function P.next(t, key)
     if value ~= nil then return k, value end
   end
   return nil
+end
+
+function P.next(t, key)
+  if type(t) ~= "table" then bad_argument(1, "next", "table", t) end
+  wake_all(t)
+  pause()
+  local following, value = next_pair(t, key)
+  resume(STEP_OF_WALK)
+  if following == error then error("invalid key to 'next'", 2) end
+  return following, value
 end

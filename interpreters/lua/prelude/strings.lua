@@ -6,6 +6,18 @@ local s_byte, s_char, s_find, s_format, s_gmatch, s_gsub = string.byte, string.c
 local s_lower, s_match, s_rep, s_reverse, s_sub, s_upper =
   string.lower, string.match, string.rep, string.reverse, string.sub, string.upper
 local LONGEST = 1000000
+local pause, resume, charge_bytes = P.pause, P.resume, P.charge_bytes
+
+-- The library's own functions are called last, so that their complaints name the function that the script called; what
+-- they write is charged before, as far as it can be told, or behind where the name cannot come up.
+local function charged(s)
+  charge_bytes(#s)
+  return s
+end
+local function written(text, ...)
+  charge_bytes(#text)
+  return text, ...
+end
 
 -- A string argument: numbers count as their text, and very long texts are refused because a pattern on them may take for ever.
 local function text_argument(s, n, name)
@@ -35,19 +47,29 @@ local function lib_byte(s, i, j) return s_byte(text_argument(s, 1, "byte"), i or
 local function lib_find(s, pattern, init, plain)
   if type(s) ~= "string" or #s > LONGEST then s = text_argument(s, 1, "find") end
   if type(pattern) ~= "string" or #pattern > LONGEST then pattern = text_argument(pattern, 2, "find") end
+  charge_bytes(#s)
   return s_find(s, pattern, init or 1, plain)
 end
 local function lib_match(s, pattern, init)
   if type(s) ~= "string" or #s > LONGEST then s = text_argument(s, 1, "match") end
   if type(pattern) ~= "string" or #pattern > LONGEST then pattern = text_argument(pattern, 2, "match") end
+  charge_bytes(#s)
   return s_match(s, pattern, init or 1)
 end
-local function lib_gmatch(s, pattern) return s_gmatch(text_argument(s, 1, "gmatch"), text_argument(pattern, 2, "gmatch")) end
+local function lib_gmatch(s, pattern)
+  s = text_argument(s, 1, "gmatch")
+  charge_bytes(#s)
+  return s_gmatch(s, text_argument(pattern, 2, "gmatch"))
+end
 local function lib_len(s) return #text_argument(s, 1, "len") end
-local function lib_lower(s) return s_lower(text_argument(s, 1, "lower")) end
-local function lib_upper(s) return s_upper(text_argument(s, 1, "upper")) end
-local function lib_reverse(s) return s_reverse(text_argument(s, 1, "reverse")) end
-local function lib_sub(s, i, j) return s_sub(text_argument(s, 1, "sub"), i or 1, j or -1) end
+local function lib_lower(s) return s_lower(charged(text_argument(s, 1, "lower"))) end
+local function lib_upper(s) return s_upper(charged(text_argument(s, 1, "upper"))) end
+local function lib_reverse(s) return s_reverse(charged(text_argument(s, 1, "reverse"))) end
+local function lib_sub(s, i, j)
+  s = text_argument(s, 1, "sub")
+  if #s > 512 then return written(s_sub(s, i or 1, j or -1)) end
+  return s_sub(s, i or 1, j or -1)
+end
 
 local function lib_rep(s, n, separator)
   s = text_argument(s, 1, "rep")
@@ -57,6 +79,7 @@ local function lib_rep(s, n, separator)
   if times > 0 and (#s + #separator) * times > LONGEST then
     error(s_format("the result of 'rep' would have more than %d bytes", LONGEST), 2)
   end
+  if times > 0 then charge_bytes((#s + #separator) * times) end
   return s_rep(s, times, separator)
 end
 
@@ -74,8 +97,10 @@ local function lib_gsub(s, pattern, replacement, limit)
   elseif kind == "string" or kind == "number" then
     by = text_argument(replacement, 3, "gsub")
   end
-  if limit ~= nil then return s_gsub(s, pattern, by, limit) end
-  return s_gsub(s, pattern, by)
+  charge_bytes(#s)
+  if type(by) ~= "function" and type(by) ~= "string" then return s_gsub(s, pattern, by, limit) end
+  if limit ~= nil then return written(s_gsub(s, pattern, by, limit)) end
+  return written(s_gsub(s, pattern, by))
 end
 
 -- Format text -> which arguments %s and %q print. Pure, so they may outlive a call; bounded.
@@ -90,7 +115,7 @@ local function printed_arguments(form)
     at = stop + 1
     if conversion ~= "%" then
       argument = argument + 1
-      if conversion == "p" then error("invalid conversion '%p' to 'format'", 3) end
+      if conversion == "p" then return nil end
       if conversion == "s" or conversion == "q" then found[#found + 1] = argument end
     end
   end
@@ -102,12 +127,16 @@ local function printed_arguments(form)
 end
 
 local function lib_format(form, ...)
-  form = text_argument(form, 1, "format")
+  form = charged(text_argument(form, 1, "format"))
+  pause()
   local positions = printed[form] or printed_arguments(form)
+  resume(0)
+  if not positions then error("invalid conversion '%p' to 'format'", 2) end
   local n, arguments = select("#", ...), nil
   for i = 1, #positions do
     local at = positions[i]
     local value = select(at, ...)
+    if type(value) == "string" then charge_bytes(#value) end
     if at <= n and type(value) ~= "string" then
       arguments = arguments or { ... }
       arguments[at] = to_text(value)

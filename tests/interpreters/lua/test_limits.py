@@ -70,7 +70,7 @@ GREEDY = [
 
 @pytest.mark.parametrize("body", GREEDY)
 def test_memory_runs_out(body: str) -> None:
-    limits = Limits(seconds=5, memory=8 * MIB)
+    limits = Limits(cost=10**12, seconds=5, memory=8 * MIB)
     error = failure(f"function f()\n{body}\nend", limits=limits)
     assert isinstance(error, LimitError)
     assert (error.limit, error.message) == ("memory", "stopped: it needs more than 8 MiB of memory")

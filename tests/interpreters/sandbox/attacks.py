@@ -34,7 +34,7 @@ def _in_call(body: str) -> str:
 
 _TELL = "error('got a ' .. type(e) .. ': ' .. tostring(e), 0)"
 _DEEP = "local t = {} for _ = 1, 300 do t = {t} end"
-_TIME = ("time",)
+_TIME = ("time", "cost")
 _MEMORY = ("memory",)
 
 LUA_ATTACKS = (

@@ -16,7 +16,7 @@ CLEARLY_IN_TIME = 30.0  # on a machine that has other things to do
 GOOD = Script("good", "starlark", "def F(o):\n    return 3\n")
 
 MODULE = "def F(o):\n    return 1\n"
-TIME, MEMORY = ("time",), ("memory",)
+TIME, MEMORY = ("time", "cost"), ("memory",)
 EITHER = (*TIME, *MEMORY)  # whichever ends first on this machine
 
 # name, body of F, error, which limits
