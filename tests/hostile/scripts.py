@@ -28,8 +28,9 @@ SCRIPTS = (
     Script("a patch that would repeat a long path 20 000 times", "lua", """
         function ReviseReplica(obj, replicas)
           obj.spec.list = {}
-          obj.spec[string.rep("k", 50000)] = {}
-          for i = 1, 20000 do obj.spec[string.rep("k", 50000)][i] = i end
+          local long = {}
+          obj.spec[string.rep("k", 50000)] = long
+          for i = 1, 20000 do long[i] = i end
           return obj
         end""", "ReviseReplica", 200, longest=2_000_000),
     Script("a patch of a million changed numbers", "lua", """
@@ -48,6 +49,33 @@ def ReflectStatus(obj):
 def GetReplicas(obj):
     return 1 << 100, None
 """, says="more than 20 digits"),
+    Script("a claim to be out of memory", "lua", """
+        function GetReplicas(obj) error("not enough memory", 0) end""", says="not enough memory"),
+    Script("a string that doubles for ever", "lua", """
+        function GetReplicas(obj) local s = "a" while true do s = s .. s end end""", says="memory"),
+    Script("a limit's own error, edited", "lua", """
+        function GetReplicas(obj)
+          local t = {}
+          for _ = 1, 300 do t = {t} end
+          local _, e = pcall(require("kube").accuratePodRequirements, t)
+          e.limit = "memory"
+          error(e)
+        end""", says="a string value"),
+    Script("more results than any operation has", "lua", """
+        function GetReplicas(obj) return unpack({}, 1, 7900) end""", says="returned 7900 values"),
+    Script("a loop without end", "lua", """
+        function GetReplicas(obj) while true do end end"""),
+    Script("a loop of a billion billions", "starlark", """
+def GetReplicas(obj):
+    for i in range(1 << 60):
+        if i < 0:
+            pass
+"""),
+    Script("a module that holds sixty megabytes", "starlark", """
+HELD = ["x" * 1000000 + str(i) for i in range(60)]
+def GetReplicas(obj):
+    fail("held " + str(len(HELD)))
+""", says="held 60"),
 )  # fmt: skip
 
 
