@@ -65,6 +65,19 @@ class PostgresServer:
                 continue
         self.process.wait()
 
+    def freeze(self) -> None:
+        """Stop the server and its backends where they stand, as a hung machine would: connections stay open."""
+        self._signal_all(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        assert self.process is not None
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        for process in (self.process.pid, *map(int, children)):
+            os.kill(process, number)
+
     def database(self) -> str:
         """The URL of a new, empty database."""
         self._databases += 1

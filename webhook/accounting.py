@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from estimator.accounting.admission import AllowanceSource, Gate, Modes
+from estimator.accounting.database import LedgerError
 from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger import Ledger
-from estimator.accounting.live import LiveAllowances
+from estimator.accounting.live import LiveAllowances, LiveObjects
+from estimator.accounting.pages import Page
+from estimator.accounting.queue import Task
 from estimator.accounting.recorder import Recorder, Sighting
 from estimator.accounting.review import ObjectMetadata
-from estimator.accounting.sources import FileAllowances, GivenAllowances
+from estimator.accounting.sources import FileAllowances
 from estimator.snapshot.apiserver import ApiServer
 from estimator.snapshot.kubeconfig import find_access
-from interpreters.core.errors import InterpError
 from interpreters.core.operations import Answer
 from interpreters.core.wire import Reply, Request
 from webhook.clusters import Clusters
+from webhook.ledger_state import LedgerState
+from webhook.logs import LOGGER
 from webhook.metrics import Metrics
+from webhook.objects import LiveDemands
+from webhook.reconciling import ColdWatch, Reconciler
 from webhook.service import Service
 from webhook.workloads import of_reply
 
 _DRAIN_SECONDS = 5.0
+_OPEN_SECONDS = 5.0
+_COLD = "ledger"
 _FITS_NOWHERE = "no cluster fits one set"
 
 
@@ -38,21 +47,32 @@ class _Object(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class Accounting:
-    """An open ledger with the gate in front of it."""
+    """A ledger with the gate in front of it."""
 
     ledger: Ledger
     gate: Gate
     recorder: Recorder
+    state: LedgerState
+    reconciler: Reconciler | None = None
+    """None without a kubeconfig."""
+
     _counted: dict[str, int] = field(default_factory=dict)
 
-    async def unreachable(self) -> str | None:
-        """For /readyz."""
-        try:
-            async with self.ledger.page("", read_only=True) as page:
-                await page.charge(WorkloadKey("", "", "", ""))
-        except InterpError as error:
-            return str(error)
-        return None
+    async def refuse_unready(self) -> None:
+        """Raise `LedgerError` while no decision can be made, or only a wrong one."""
+        problem = self.state.problem if not self.state.is_open.is_set() else None
+        if problem is None and self.reconciler is not None:
+            problem = await self.reconciler.unready()
+        if problem is not None:
+            raise LedgerError(problem)
+
+    async def knows_pods(self, workload: WorkloadKey, seconds: float) -> bool:
+        """Whether the ledger knows what pods a workload stands for."""
+
+        async def has_parts(page: Page) -> bool:
+            return bool((await page.charge(workload)).demand.parts)
+
+        return await self.ledger.look(Task(workload, has_parts), seconds)
 
     def observe(self, metrics: Metrics) -> None:
         """What became of the sightings since last asked."""
@@ -86,45 +106,57 @@ class Accounting:
 
 @asynccontextmanager
 async def accounting(service: Service) -> AsyncIterator[Accounting]:
-    """The ledger of the settings, open for as long as the block lasts."""
+    """The ledger of the settings for as long as the block lasts; it is opened as soon as its database is there."""
     settings, clusters = service.settings, service.clusters
     async with AsyncExitStack() as stack:
-        ledger = await stack.enter_async_context(
-            Ledger(
-                settings.ledger,
-                provisional_seconds=settings.provisional_seconds,
-                retention_seconds=settings.retention_seconds,
-            )
+        ledger = Ledger(
+            settings.ledger,
+            provisional_seconds=settings.provisional_seconds,
+            retention_seconds=settings.retention_seconds,
         )
-        quotas = await _quotas(service, stack)
-        modes = Modes(settings.admission_mode, settings.admission_modes)
+        stack.push_async_callback(ledger.close)
+        state = LedgerState(ledger)
+        service.admission_checks["ledger"] = state.check
+        tasks: list[Coroutine[Any, Any, None]] = [state.open()]
+        reconciler = None
+        if settings.kubeconfig:
+            server = await stack.enter_async_context(ApiServer(find_access(Path(settings.kubeconfig))))
+            live = LiveAllowances(server, told=partial(service.reloads.note, "quotas"))
+            service.admission_checks["quotas"] = live.unread
+            demands = LiveDemands(service, LiveObjects(server))
+            reconciler = Reconciler(ledger, state, server, demands, settings.reconcile_seconds)
+            service.admission_checks["reconciled"] = reconciler.unready
+            tasks.append(reconciler.serve())
+            quotas: AllowanceSource = live
+        else:
+            files = FileAllowances(settings.quotas)
+            if settings.quotas:
+                await files.load()
+                service.reloads.add("quotas", files.load)
+                tasks.append(ColdWatch(ledger, state, lambda: files.every, partial(_warn, service)).serve())
+            quotas = files
         validate = partial(_unfitting, clusters) if clusters else None
         recorder = Recorder(ledger, quotas, mode=settings.on_interpret, validate=validate)
-        task = asyncio.create_task(recorder.serve())
+        gate = Gate(ledger, quotas, Modes(settings.admission_mode, settings.admission_modes))
+        running = [asyncio.create_task(task) for task in (*tasks, recorder.serve())]
         try:
-            yield Accounting(ledger, Gate(ledger, quotas, modes), recorder)
+            # A database that is there is opened before the first request; one that is not may take its time.
+            await asyncio.wait({running[0]}, timeout=_OPEN_SECONDS)
+            yield Accounting(ledger, gate, recorder, state, reconciler)
             await recorder.drain(_DRAIN_SECONDS)
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _quotas(service: Service, stack: AsyncExitStack) -> AllowanceSource:
-    """Where the settings say quotas are. Raises `InputError` for files that cannot be read; a control plane that does
-    not answer yet makes the server unready until it does."""
-    settings = service.settings
-    if settings.kubeconfig:
-        access = find_access(Path(settings.kubeconfig))
-        server = await stack.enter_async_context(ApiServer(access))
-        live = LiveAllowances(server, told=partial(service.reloads.note, "quotas"))
-        service.checks["quotas"] = live.unread
-        return live
-    if not settings.quotas:
-        return GivenAllowances()
-    files = FileAllowances(settings.quotas)
-    await files.load()
-    service.reloads.add("quotas", files.load)
-    return files
+def _warn(service: Service, problem: str | None) -> None:
+    """Tell of a cold ledger: in /readyz for as long as it lasts, in the log when it changes."""
+    if problem is None:
+        service.warnings.pop(_COLD, None)
+    elif service.warnings.get(_COLD) != problem:
+        service.warnings[_COLD] = problem
+        LOGGER.warning("the ledger knows less than the quotas' status", extra={"reason": problem})
 
 
 def _unfitting(clusters: Clusters, sighting: Sighting) -> Sequence[str]:

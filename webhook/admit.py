@@ -2,42 +2,84 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 from msgspec import Raw
 
-from estimator.accounting.admission import ClusterFit, Interpretation
-from estimator.accounting.review import AdmissionRequest, decode_review, encode_review
-from interpreters.core.errors import RequestError, ScriptError
+from estimator.accounting.admission import ClusterFit, Interpretation, decode_reviewed, is_binding_kind
+from estimator.accounting.database import LedgerError
+from estimator.accounting.review import AdmissionRequest, Verdict, decode_review, encode_review
+from interpreters.core.errors import InterpError, RequestError, ScriptError
 from interpreters.core.json_values import kind_of
 from webhook import openapi
 from webhook.accounting import Accounting
+from webhook.bodies import HttpProblem
 from webhook.endpoint import checked_names, received
 from webhook.listener import Route
+from webhook.logs import LOGGER
+from webhook.objects import bound_kind
 from webhook.registration import tells_pods
 from webhook.service import Service
 from webhook.workloads import interpreted
 
 PATH = "/admit"
+_ANSWER_SECONDS = 0.05
 
 
 def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
     async def answer(request: BaseRequest) -> Response:
         async with received(request, service) as (body, deadline):
             review = decode_review(body)
-            said = await _interpretation(service, review, deadline)
-            # A ledger that cannot be written is an HTTP error, so that the registered failurePolicy decides.
-            verdict = await accounting.gate.decide(review, said)
+            try:
+                # A ledger that cannot be written is an HTTP error, so that the registered failurePolicy decides.
+                async with asyncio.timeout_at(deadline):
+                    verdict = await decide(review, deadline)
+            except (InterpError, TimeoutError) as error:
+                if isinstance(error, RequestError):
+                    raise
+                raise failed(review, error) from error
+        accounting.state.note(None)
         service.metrics.admissions.labels("allowed" if verdict.allowed else "denied").inc()
         return Response(body=encode_review(review.uid, verdict), content_type="application/json")
+
+    async def decide(review: AdmissionRequest, deadline: float) -> Verdict:
+        await accounting.refuse_unready()
+        said = await _interpretation(service, accounting, review, deadline)
+        return await accounting.gate.decide(review, said, _left(deadline))
+
+    def failed(review: AdmissionRequest, error: Exception) -> HttpProblem:
+        """Log and count it: an admission that nobody decided must not pass in silence."""
+        reason = str(error) or "no answer within the caller's timeout"
+        cause = "other"
+        if isinstance(error, LedgerError | TimeoutError):
+            cause = "ledger" if isinstance(error, LedgerError) else "timeout"
+            accounting.state.note(reason)
+        service.metrics.admission_failures.labels(cause).inc()
+        LOGGER.error(
+            "an admission was not decided",
+            extra={"reason": reason, "request": review.uid, "operation": review.operation,
+                   "workload": str(review.workload)},
+        )  # fmt: skip
+        return HttpProblem(error.code if isinstance(error, InterpError) else 503, cause, reason)
 
     return [Route("POST", PATH, answer, DESCRIPTION)]
 
 
-async def _interpretation(service: Service, review: AdmissionRequest, deadline: float) -> Interpretation | None:
+def _left(deadline: float) -> float:
+    """Seconds until then, a little less: the answer has to travel."""
+    return max(0.05, deadline - asyncio.get_running_loop().time() - _ANSWER_SECONDS)
+
+
+async def _interpretation(
+    service: Service, accounting: Accounting, review: AdmissionRequest, deadline: float
+) -> Interpretation | None:
     """What the scripts and clusters say; None for a kind that no script knows."""
     metadata = review.metadata
     kind = checked_names(review.kind, review.name, review.namespace, metadata.name, metadata.namespace, metadata.uid)
+    if is_binding_kind(kind):
+        return await _of_binding(service, accounting, review, deadline)
     if not tells_pods(service.catalog, kind):
         return None
     if review.operation == "DELETE":
@@ -53,6 +95,25 @@ async def _interpretation(service: Service, review: AdmissionRequest, deadline: 
         return Interpretation(new, old)
     fits = await service.clusters.fits(new.as_components, review.workload.namespace, deadline)
     return Interpretation(new, old, fits=[ClusterFit(*fit) for fit in fits])
+
+
+async def _of_binding(
+    service: Service, accounting: Accounting, review: AdmissionRequest, deadline: float
+) -> Interpretation | None:
+    """What the scripts say about the object of a binding that says no pods, unless the ledger knows it already."""
+    if review.operation == "DELETE" or review.sub_resource:
+        return None
+    binding = decode_reviewed(review, review.object)
+    if binding.spec.parts or not tells_pods(service.catalog, checked_names(bound_kind(binding))):
+        return None
+    known = Interpretation(tells_pods=True)
+    if accounting.reconciler is None or await accounting.knows_pods(binding.workload, _left(deadline)):
+        return known
+    try:
+        said = await accounting.reconciler.demands.of_binding(binding, deadline)
+    except ScriptError as error:
+        return Interpretation(problem=str(error))
+    return known if said is None else Interpretation(said, tells_pods=True)
 
 
 def _object(field: str, raw: Raw) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from aiohttp.web_request import BaseRequest
@@ -12,9 +13,10 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from interpreters import __version__
 from webhook import openapi
 from webhook.listener import Route, json_response
-from webhook.service import Service, digest_of
+from webhook.service import Check, Service, digest_of
 
 _CHECK_SECONDS = 2.0
+_OK = "ok"
 
 
 def health_routes(service: Service) -> list[Route]:
@@ -27,10 +29,18 @@ def health_routes(service: Service) -> list[Route]:
         ready, detail = await readiness(service)
         return json_response(detail, 200 if ready else 503)
 
-    return [
+    async def admission_readyz(request: BaseRequest) -> Response:
+        checks = await outcomes(service.admission_checks)
+        ready = not service.draining and all(word == _OK for word in checks.values())
+        return json_response({"ready": ready, "draining": service.draining, "checks": checks}, 200 if ready else 503)
+
+    routes = [
         Route("GET", "/healthz", healthz, openapi.HEALTHZ),
         Route("GET", "/readyz", readyz, openapi.READYZ),
     ]
+    if service.settings.ledger:
+        routes.append(Route("GET", "/readyz/admit", admission_readyz, openapi.READYZ_ADMIT))
+    return routes
 
 
 def inspection_routes(service: Service) -> list[Route]:
@@ -56,14 +66,11 @@ def inspection_routes(service: Service) -> list[Route]:
 
 async def readiness(service: Service) -> tuple[bool, dict[str, Any]]:
     """Ready or not, and each check's own word: `ok`, or what is wrong."""
-    checks: dict[str, str] = {}
-    for name, check in service.checks.items():
-        try:
-            async with asyncio.timeout(_CHECK_SECONDS):
-                checks[name] = await check() or "ok"
-        except TimeoutError:
-            checks[name] = f"no answer within {_CHECK_SECONDS:g} s"
-    ready = not service.draining and all(word == "ok" for word in checks.values())
+    checks = await outcomes(service.checks)
+    ready = not service.draining and all(word == _OK for word in checks.values())
+    # What concerns /admit alone must not stop interpretation: every server would leave rotation at once.
+    for name, word in (await outcomes(service.admission_checks)).items():
+        checks[name] = word if word == _OK else f"degraded: {word}"
     detail: dict[str, Any] = {"ready": ready, "draining": service.draining, "checks": checks}
     if service.hardening.words:
         detail["hardening"] = service.hardening.words
@@ -76,6 +83,19 @@ async def readiness(service: Service) -> tuple[bool, dict[str, Any]]:
         # Neither is this: what it had goes on serving.
         detail["failedReloads"] = dict(service.reloads.failures)
     return ready, detail
+
+
+async def outcomes(checks: Mapping[str, Check]) -> dict[str, str]:
+    """What each check says, all asked at once."""
+
+    async def outcome(check: Check) -> str:
+        try:
+            async with asyncio.timeout(_CHECK_SECONDS):
+                return await check() or _OK
+        except TimeoutError:
+            return f"no answer within {_CHECK_SECONDS:g} s"
+
+    return dict(zip(checks, await asyncio.gather(*map(outcome, checks.values())), strict=True))
 
 
 def kinds(service: Service) -> dict[str, list[str]]:

@@ -47,6 +47,12 @@ class Metrics:
             registry=registry,
         )
         self.admissions = Counter("interp_admissions", "Decisions of /admit.", ["decision"], registry=registry)
+        self.admission_failures = Counter(
+            "interp_admission_failures",
+            "Requests to /admit that got no decision, so that the registered failurePolicy decided.",
+            ["cause"],
+            registry=registry,
+        )
         self.sightings = Counter(
             "interp_sightings",
             "Workloads that Karmada asked about, by what the ledger did.",

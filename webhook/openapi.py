@@ -149,8 +149,10 @@ INTERPRET = operation(
     envelope("response", "Response"),
 )
 HEALTHZ = look("The process is alive.")
-READYZ = look(
-    "Scripts are loaded, workers are up, the ledger is reachable.", _503="It is not ready; the body says why."
+READYZ = look("Scripts are loaded and workers are up.", _503="It is not ready; the body says why.")
+READYZ_ADMIT = look(
+    "The ledger can be written and the quotas are known, so that /admit decides.",
+    _503="It does not; the body says why.",
 )
 METRICS = look("Prometheus metrics of all processes.", "text/plain")
 VERSION = look("Version, operations and kinds.")

@@ -150,7 +150,6 @@ async def private_routes(service: Service) -> AsyncIterator[list[Route]]:
             from webhook.admit import admit_routes
 
             books = await stack.enter_async_context(accounting(service))
-            service.checks["ledger"] = books.unreachable
             service.seen = books.see
             service.observers.append(partial(books.observe, service.metrics))
             routes += admit_routes(service, books)

@@ -63,6 +63,7 @@ class Service:
         self._install(Catalog({}))
         self.reloads = Reloads({"scripts": self.load_scripts}, self.metrics)
         self.checks: dict[str, Check] = {"scripts": self._scripts_loaded, "workers": self._workers_up}
+        self.admission_checks: dict[str, Check] = {}  # what concerns /admit alone
         self.routes: list[Route] = []
         self.clusters: Clusters | None = None
         self.shapes: tuple[Any, ...] = ()  # further structs of the OpenAPI document

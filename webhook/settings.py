@@ -120,6 +120,9 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     provisional_seconds: Annotated[
         float, Meta(gt=0, description="How long a charge made at admission counts unless the object is seen.")
     ] = 600.0
+    reconcile_seconds: Annotated[
+        float, Meta(gt=0, description="With kubeconfig: how often the ledger is compared with the bindings there are.")
+    ] = 600.0
     retention_seconds: Annotated[float, Meta(gt=0, description="How long decisions are kept.")] = 30 * 86400.0
     on_interpret: Annotated[
         OnInterpret, Meta(description="What the ledger notes of what Karmada asks: off, record or warn.")

@@ -27,6 +27,7 @@ from estimator.accounting.review import QUOTA_EXCEEDED, AdmissionRequest, Verdic
 from estimator.accounting.rows import Decision, digest_of
 from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import QuantityError, RequestError
+from interpreters.core.kinds import GroupVersionKind
 
 Mode = Literal["enforce", "warn", "record"]
 BINDINGS: Final = ("ResourceBinding", "ClusterResourceBinding")
@@ -174,7 +175,7 @@ class _Case:
         """What counts as already there: the ledger's charge, and what the API server itself still holds."""
         if self.binding is None:
             return before if self.said.old is None else replace(before, confirmed=after.confirmed)
-        old = _decoded(self.request, self.request.old_object) if self.request.operation == "UPDATE" else None
+        old = decode_reviewed(self.request, self.request.old_object) if self.request.operation == "UPDATE" else None
         if old is None or before.confirmed is not None:
             return before
         return replace(before, confirmed=filled(old.spec.plain, after))
@@ -283,12 +284,17 @@ def _grows(before: Amounts, after: Amounts) -> bool:
 
 def _binding(request: AdmissionRequest) -> Binding | None:
     """The binding that the request is about, when it is about one."""
-    if request.kind.group != "work.karmada.io" or request.kind.kind not in BINDINGS:
+    if not is_binding_kind(request.kind):
         return None
-    return _decoded(request, request.old_object if request.operation == "DELETE" else request.object)
+    return decode_reviewed(request, request.old_object if request.operation == "DELETE" else request.object)
 
 
-def _decoded(request: AdmissionRequest, raw: Raw) -> Binding:
+def is_binding_kind(kind: GroupVersionKind) -> bool:
+    return kind.group == "work.karmada.io" and kind.kind in BINDINGS
+
+
+def decode_reviewed(request: AdmissionRequest, raw: Raw) -> Binding:
+    """A binding of the request. Raises `RequestError`."""
     try:
         return decode_binding(raw)
     except DecodeError as error:

@@ -67,5 +67,9 @@ class FileAllowances:
         self._known = GivenAllowances(found)
         return f"{len(found)} quota{'' if len(found) == 1 else 's'}"
 
+    @property
+    def every(self) -> Sequence[Allowance]:
+        return self._known.every
+
     async def allowances(self, namespace: str) -> Sequence[Allowance]:
         return await self._known.allowances(namespace)

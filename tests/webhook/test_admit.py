@@ -131,6 +131,7 @@ def test_of_two_that_fit_alone_but_not_together_one_passes_whichever_process_the
 
 def test_readiness_tells_of_the_ledger(admitting: Client) -> None:
     assert admitting.get("/readyz")[1]["checks"]["ledger"] == "ok"
+    assert admitting.get("/readyz/admit") == (200, {"ready": True, "draining": False, "checks": {"ledger": "ok"}})
 
 
 def test_whoever_asks_about_workloads_charges_nobody_and_auditors_see_it(admitting: Client, tmp_path: Path) -> None:
@@ -175,8 +176,11 @@ def test_a_ledger_that_cannot_be_written_is_an_http_error_so_that_the_failure_po
         status, problem = client.post(review("two", "1"), "/admit")
         assert status in (500, 503), problem
         ready = client.get("/readyz")
-        assert ready[0] == 503
-        assert ready[1]["checks"]["ledger"] != "ok"
+        assert ready[0] == 200, "interpretation goes on"
+        assert ready[1]["checks"]["ledger"].startswith("degraded: ")
+        assert client.get("/readyz/admit")[0] == 503
+        assert client.metric("interp_admission_failures_total", cause="ledger") == 1
+        assert server.wait_for("an admission was not decided")
 
 
 def test_without_a_ledger_the_answer_says_what_to_set(client: Client) -> None:

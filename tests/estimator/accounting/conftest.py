@@ -34,6 +34,11 @@ def ledger_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def postgres_url(postgres: PostgresServer) -> str:
+    return postgres.database()
+
+
+@pytest.fixture
 def clock() -> Clock:
     return Clock()
 
