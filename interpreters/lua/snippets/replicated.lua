@@ -11,6 +11,16 @@ function one_component(replicas, template)
   return components
 end
 
+-- Writes a cluster's share into spec.replicas. All of them is no change, and neither is 0, which Karmada sends for workloads
+-- that tell their components.
+function revise_replicas(object, replicas)
+  if replicas ~= 0 and replicas ~= GetReplicas(object) then
+    object.spec = table_or_empty(object.spec)
+    object.spec.replicas = replicas
+  end
+  return object
+end
+
 -- The named counters, and which generation of the member's object and of the template they tell of.
 function reflect_replicas(object, fields)
   local status = {}

@@ -151,24 +151,6 @@ function spark_components(spec)
   return components
 end
 
--- The driver stays, executors take the rest. 0 is Karmada's call for workloads with several components: no change.
-function revise_executors(spec, replicas)
-  if replicas == 0 or replicas == 1 + executor_count(spec) then
-    return
-  end
-  local executors = math.max(replicas - 1, 0)
-  spec.executor = table_or_empty(spec.executor)
-  spec.executor.instances = executors
-  local dynamic = spec.dynamicAllocation
-  if type(dynamic) == "table" and dynamic.enabled == true then
-    dynamic.initialExecutors = executors
-    dynamic.minExecutors = math.min(tonumber(dynamic.minExecutors) or 0, executors)
-    if dynamic.maxExecutors ~= nil then
-      dynamic.maxExecutors = math.max(tonumber(dynamic.maxExecutors) or 0, executors)
-    end
-  end
-end
-
 -- What the application refers to: by its own fields and by those of its pods.
 function spark_dependencies(object, spec)
   local namespace = get(object, "metadata", "namespace")

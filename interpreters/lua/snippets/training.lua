@@ -40,20 +40,6 @@ function role_components(object, field, roles)
   return components
 end
 
--- Workers take what the other roles leave. 0 is Karmada's call for workloads with several components: no change.
-function revise_role(object, field, roles, components, replicas)
-  local total = one_view(components)
-  if replicas == 0 or replicas == total then
-    return object
-  end
-  for i, entry in ipairs(roles_of(object, field, roles)) do
-    if entry.role == "Worker" then
-      entry.spec.replicas = math.max(replicas - (total - components[i].replicas), 0)
-    end
-  end
-  return object
-end
-
 function role_dependencies(object, field, roles)
   local templates = {}
   for _, entry in ipairs(roles_of(object, field, roles)) do

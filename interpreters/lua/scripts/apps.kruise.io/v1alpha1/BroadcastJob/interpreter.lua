@@ -1,6 +1,8 @@
 -- One pod on every node that fits: a number that only the member cluster knows.
 -- Also serves: apps.kruise.io/v1beta1
 --
+-- Division: karmada
+--
 -- Counted:
 -- - `main`: a lower bound. parallelism is how many pods run at once at most; without it, or with a percentage of the
 --   nodes, 1 is counted, because every cluster that takes the job runs it on at least one node.
@@ -32,7 +34,7 @@ end
 
 -- 0 is Karmada's call for workloads that tell their components: no change.
 function ReviseReplica(object, replicas)
-  if replicas ~= 0 then
+  if replicas ~= 0 and replicas ~= GetReplicas(object) then
     object.spec = table_or_empty(object.spec)
     object.spec.parallelism = replicas
   end

@@ -1,6 +1,8 @@
 -- The subsets of an OpenKruise UnitedDeployment.
 -- Also serves: apps.kruise.io/v1beta1
 --
+-- Division: divides
+--
 -- Counted:
 -- - One component per subset, by its name. Subsets with replicas (a number or a rounded percentage) come first, the
 --   others share the rest evenly, odd pods going to the last names. With minReplicas or maxReplicas: the minima in
@@ -144,11 +146,14 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
--- 0 is Karmada's call for workloads with several components: no change.
+-- A share that the subsets cannot be cut to, because they fix more pods or every subset is fixed, is refused: the
+-- operator would make no pods at all.
 function ReviseReplica(object, replicas)
-  if replicas ~= 0 then
-    object.spec = table_or_empty(object.spec)
-    object.spec.replicas = replicas
+  revise_replicas(object, replicas)
+  local pods = GetReplicas(object)
+  if replicas ~= 0 and pods ~= replicas then
+    error("spec.replicas: the subsets fix " .. pods .. " pods, so this object cannot be cut to a share of " .. replicas .. "; "
+      .. "propagate it with replicaSchedulingType: Duplicated", 0)
   end
   return object
 end

@@ -1,6 +1,8 @@
 -- The pods of an OpenKruise Advanced StatefulSet.
 -- Also serves: apps.kruise.io/v1alpha1
 --
+-- Division: divides
+--
 -- Counted:
 -- - `main`: spec.replicas, 1 by default. reserveOrdinals skips numbers, not pods.
 -- Not counted:
@@ -22,13 +24,8 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
--- 0 is Karmada's call for workloads that tell their components: no change.
 function ReviseReplica(object, replicas)
-  if replicas ~= 0 then
-    object.spec = table_or_empty(object.spec)
-    object.spec.replicas = replicas
-  end
-  return object
+  return revise_replicas(object, replicas)
 end
 
 function Retain(desired, observed)

@@ -1,5 +1,7 @@
 -- The pods of a Deployment.
 --
+-- Division: divides
+--
 -- Counted:
 -- - `main`: spec.replicas, 1 by default, also while the Deployment is paused.
 -- Not counted:

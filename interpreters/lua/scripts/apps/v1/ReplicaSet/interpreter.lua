@@ -1,5 +1,7 @@
 -- The pods of a ReplicaSet.
 --
+-- Division: divides
+--
 -- Counted:
 -- - `main`: spec.replicas, 1 by default.
 -- Not counted:

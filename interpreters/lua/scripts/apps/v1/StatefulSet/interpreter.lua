@@ -1,5 +1,7 @@
 -- The pods of a StatefulSet.
 --
+-- Division: divides
+--
 -- Counted:
 -- - `main`: spec.replicas, 1 by default.
 -- Not counted:

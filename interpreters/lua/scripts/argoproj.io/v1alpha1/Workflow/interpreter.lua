@@ -1,5 +1,7 @@
 -- Pods of an Argo Workflow: bounds, because the steps decide while they run.
 --
+-- Division: karmada
+--
 -- Counted:
 -- - `main`: how many pods the entrypoint can run at once: a leaf is one pod, steps of one group and all tasks of a
 --   DAG run side by side, withItems and withSequence multiply, and spec.parallelism is the ceiling. What cannot be
@@ -134,7 +136,7 @@ end
 
 -- A share of the pods is a lower ceiling. 0 is Karmada's call for workloads that tell their components: no change.
 function ReviseReplica(object, replicas)
-  if replicas ~= 0 then
+  if replicas ~= 0 and replicas ~= GetReplicas(object) then
     object.spec = table_or_empty(object.spec)
     object.spec.parallelism = replicas
   end

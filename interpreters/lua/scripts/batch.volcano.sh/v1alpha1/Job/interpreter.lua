@@ -1,5 +1,7 @@
 -- The tasks of a Volcano job.
 --
+-- Division: whole
+--
 -- Counted:
 -- - One component per task, by its name (`default<index>` if it has none): replicas, 0 by default.
 -- - spec.priorityClassName for pods whose template names none.
@@ -43,8 +45,6 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
--- A gang of tasks cannot be divided: it goes whole to a cluster or not at all, so the object stays as it is. 0 is Karmada's call for workloads
--- with several components.
 function ReviseReplica(object, replicas)
   return object
 end

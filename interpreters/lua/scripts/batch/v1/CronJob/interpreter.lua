@@ -1,5 +1,7 @@
 -- The pods of one run of a CronJob.
 --
+-- Division: whole
+--
 -- Counted:
 -- - `main`: the pods of one run by the rule of Job. A suspended CronJob counts the same.
 -- Not counted:

@@ -1,5 +1,7 @@
 -- The pods of a Job that run at once.
 --
+-- Division: divides
+--
 -- Counted:
 -- - `main`: parallelism, 1 by default, and never more than completions. A suspended Job counts its size once it is
 --   resumed.

@@ -1,5 +1,7 @@
 -- One pod.
 --
+-- Division: whole
+--
 -- Counted:
 -- - `main`: 1, with what its containers, sidecars and init containers need.
 -- Not counted:

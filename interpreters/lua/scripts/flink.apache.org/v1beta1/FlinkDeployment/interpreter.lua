@@ -1,5 +1,7 @@
 -- JobManager and TaskManager pods of a Flink application or session cluster.
 --
+-- Division: whole
+--
 -- Counted:
 -- - `jobmanager`: spec.jobManager.replicas, 1 by default; without a jobManager block kubernetes.jobmanager.replicas.
 -- - `taskmanager`: taskManager.replicas, else parallelism over task slots, rounded up. A native session cluster
@@ -198,16 +200,7 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
--- TaskManagers take what the JobManagers leave. 0 is Karmada's call for workloads with several components: no change.
 function ReviseReplica(object, replicas)
-  local components = GetComponents(object)
-  local jobmanagers, taskmanagers = components[1].replicas, components[2].replicas
-  if replicas == 0 or replicas == jobmanagers + taskmanagers then
-    return object
-  end
-  object.spec = table_or_empty(object.spec)
-  object.spec.taskManager = table_or_empty(object.spec.taskManager)
-  object.spec.taskManager.replicas = math.max(replicas - jobmanagers, 1)
   return object
 end
 

@@ -1,5 +1,7 @@
 -- The replicated jobs of a JobSet.
 --
+-- Division: whole
+--
 -- Counted:
 -- - One component per replicated job, by its name: replicas (1 by default) times the pods of one Job, which are its
 --   parallelism (1 by default), and never more than its completions.
@@ -36,8 +38,6 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
--- A set of jobs cannot be divided: it goes whole to a cluster or not at all, so the object stays as it is. 0 is Karmada's call for workloads
--- with several components.
 function ReviseReplica(object, replicas)
   return object
 end

@@ -1,5 +1,7 @@
 -- A JAX training job: its workers.
 --
+-- Division: whole
+--
 -- Counted:
 -- - One component per replica type of spec.jaxReplicaSpecs, named in lower case: replicas, 1 by default. Keys are
 --   read in any case, as the operator reads them.
@@ -22,7 +24,7 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  return revise_role(object, FIELD, ROLES, GetComponents(object), replicas)
+  return object
 end
 
 function InterpretHealth(object)

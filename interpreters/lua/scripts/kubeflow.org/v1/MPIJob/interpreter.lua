@@ -1,5 +1,7 @@
 -- An MPI job: the launcher and its workers (training-operator).
 --
+-- Division: whole
+--
 -- Counted:
 -- - `Launcher`: 1, always. `Worker`: replicas, 0 by default.
 -- - The launcher's init container that delivers kubectl: 100m, 512Mi and 5Gi of ephemeral storage.
@@ -33,7 +35,7 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  return revise_role(object, FIELD, ROLES, GetComponents(object), replicas)
+  return object
 end
 
 function InterpretHealth(object)

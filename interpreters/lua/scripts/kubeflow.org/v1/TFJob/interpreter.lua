@@ -1,5 +1,7 @@
 -- A TensorFlow training job: chief or master, parameter servers, workers and evaluator.
 --
+-- Division: whole
+--
 -- Counted:
 -- - One component per replica type of spec.tfReplicaSpecs, named in lower case: replicas, 1 by default. Keys are read
 --   in any case, as the operator reads them.
@@ -22,7 +24,7 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  return revise_role(object, FIELD, ROLES, GetComponents(object), replicas)
+  return object
 end
 
 function InterpretHealth(object)

@@ -1,5 +1,7 @@
 -- An MPI job: the launcher and its workers (mpi-operator).
 --
+-- Division: whole
+--
 -- Counted:
 -- - `Launcher`: 1, always. `Worker`: replicas, 0 by default.
 -- - A suspended job counts its size once it is resumed.
@@ -32,7 +34,7 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  return revise_role(object, FIELD, ROLES, GetComponents(object), replicas)
+  return object
 end
 
 function InterpretHealth(object)

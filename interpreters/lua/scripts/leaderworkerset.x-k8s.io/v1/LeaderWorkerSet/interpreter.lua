@@ -1,5 +1,7 @@
 -- Groups of one leader pod and its workers.
 --
+-- Division: whole
+--
 -- Counted:
 -- - `leader`: replicas (1 by default). `worker`: replicas times size less one, where size (1 by default) includes the
 --   leader.
@@ -36,13 +38,7 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
--- As many whole groups as fit. 0 is Karmada's call for workloads with several components: no change.
 function ReviseReplica(object, replicas)
-  local groups, size = groups_and_size(object)
-  if replicas ~= 0 and replicas ~= groups * size then
-    object.spec = table_or_empty(object.spec)
-    object.spec.replicas = math.floor(replicas / size)
-  end
   return object
 end
 

@@ -1,6 +1,8 @@
 -- The head pod and the worker groups of a Ray cluster.
 -- Also serves: ray.io/v1alpha1
 --
+-- Division: whole
+--
 -- Counted:
 -- - `ray-head`: 1, with the autoscaler's container (500m, 512Mi or autoscalerOptions.resources) if
 --   enableInTreeAutoscaling.
@@ -35,7 +37,7 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  return revise_workers(object, get(object, "spec"), GetComponents(object), replicas)
+  return object
 end
 
 -- In a member cluster the Ray autoscaler writes the groups' replicas; it keeps them.

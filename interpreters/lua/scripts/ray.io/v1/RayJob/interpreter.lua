@@ -1,6 +1,8 @@
 -- A Ray cluster made for one job, and the pod that submits the job.
 -- Also serves: ray.io/v1alpha1
 --
+-- Division: whole
+--
 -- Counted:
 -- - `ray-head` and the worker groups of spec.rayClusterSpec, by the rules of RayCluster.
 -- - `submitter`: 1 pod of 500m and 200Mi, or submitterPodTemplate as a whole, in K8sJobMode (the default). In
@@ -62,7 +64,7 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  return revise_workers(object, own_cluster(object), GetComponents(object), replicas)
+  return object
 end
 
 -- At work or done well. Suspended on purpose is healthy as well.

@@ -1,6 +1,8 @@
 -- The Ray cluster that serves applications.
 -- Also serves: ray.io/v1alpha1
 --
+-- Division: karmada
+--
 -- Counted:
 -- - `ray-head` and the worker groups of spec.rayClusterConfig, by the rules of RayCluster.
 -- - A suspended service counts its size once it is resumed.
@@ -34,6 +36,56 @@ end
 
 function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
+end
+
+-- Gives the worker groups this many pods in all, in proportion to what they have now. What does not divide goes to the
+-- groups in their order; a group takes whole multiples of its hosts. Bounds that exclude the new number move with it.
+function share_workers(cluster, pods)
+  local groups, total = {}, 0
+  for _, group in ipairs(table_or_empty(get(cluster, "workerGroupSpecs"))) do
+    if group.suspend ~= true then
+      local hosts = math.max(count(group.numOfHosts, 1, "numOfHosts"), 1)
+      groups[#groups + 1] = { spec = group, pods = worker_pods(group), hosts = hosts }
+      total = total + groups[#groups].pods
+    end
+  end
+  local left = pods
+  for _, group in ipairs(groups) do
+    local share = total > 0 and pods * group.pods / total or pods / #groups
+    group.replicas = math.floor(math.floor(share) / group.hosts)
+    left = left - group.replicas * group.hosts
+  end
+  for _, group in ipairs(groups) do
+    if left >= group.hosts then
+      group.replicas = group.replicas + 1
+      left = left - group.hosts
+    end
+  end
+  for _, group in ipairs(groups) do
+    local spec = group.spec
+    spec.replicas = group.replicas
+    if (tonumber(spec.minReplicas) or 0) > group.replicas then
+      spec.minReplicas = group.replicas
+    end
+    if (tonumber(spec.maxReplicas) or 2147483647) < group.replicas then
+      spec.maxReplicas = group.replicas
+    end
+  end
+end
+
+-- Scales the workers so that all pods together are `replicas`; the other pods stay. Asked for 0 (Karmada's call for
+-- workloads with several components) or for what there is, it changes nothing.
+function revise_workers(object, cluster, components, replicas)
+  local total = one_view(components)
+  if replicas == 0 or replicas == total or type(cluster) ~= "table" then
+    return object
+  end
+  local workers = 0
+  for _, group in ipairs(table_or_empty(cluster.workerGroupSpecs)) do
+    workers = workers + worker_pods(group)
+  end
+  share_workers(cluster, math.max(replicas - (total - workers), 0))
+  return object
 end
 
 function ReviseReplica(object, replicas)

@@ -1,5 +1,7 @@
 -- The pods of one run of a scheduled Spark application.
 --
+-- Division: whole
+--
 -- Counted:
 -- - `driver` and `executor` of spec.template, by the rules of SparkApplication, for one run. A suspended schedule
 --   counts the same.
@@ -23,9 +25,6 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  if type(get(object, "spec", "template")) == "table" then
-    revise_executors(object.spec.template, replicas)
-  end
   return object
 end
 

@@ -1,5 +1,7 @@
 -- The driver pod and the executor pods of a Spark application.
 --
+-- Division: whole
+--
 -- Counted:
 -- - `driver`: 1. `executor`: executor.instances, else spark.executor.instances, else 1; with dynamic allocation the
 --   largest of minimum, initial number and instances, which may be 0.
@@ -39,8 +41,6 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  object.spec = table_or_empty(object.spec)
-  revise_executors(object.spec, replicas)
   return object
 end
 

@@ -1,5 +1,7 @@
 -- Nodes of a training job whose pod templates live in another object, the training runtime.
 --
+-- Division: whole
+--
 -- Counted:
 -- - `node`: a lower bound. trainer.numNodes, 1 by default, with trainer.resourcesPerNode and what the job's own
 --   patches say of node selectors, tolerations and affinity.
@@ -63,8 +65,6 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
--- Which jobs the nodes belong to is for the runtime to say: it goes whole to a cluster or not at all, so the object stays as it is. 0 is Karmada's call for workloads
--- with several components.
 function ReviseReplica(object, replicas)
   return object
 end
