@@ -14,7 +14,7 @@ from cryptography import x509
 from certs.check import Finding, check_chain
 from certs.folder import read_certificates
 from interp.questioning import Caller, cases_of, question, words_of
-from webhook.registration import DEFAULT_PATH, check_url
+from webhook.registration.client import DEFAULT_PATH, check_url
 
 
 class _Readiness(msgspec.Struct):

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 ANNOTATION_PREFIX: Final = "interp.dev/"
 ALSO_SERVES: Final = "also-serves"
-_SIGNS: Final = ("--", "#")
+COMMENT_SIGNS: Final = {"lua": "--", "starlark": "#"}
+_SIGNS: Final = tuple(COMMENT_SIGNS.values())
 _FACT: Final = re.compile(r"(?:--|#) ([A-Za-z][A-Za-z -]*): +(\S.*?)\s*")
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from interpreters.core.karmada_answers import is_native
 from interpreters.core.kinds import GroupVersionKind
-from webhook.registration import is_native
 
 SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "karmada-system", "karmada-cluster")
 _BINDINGS: Final = {

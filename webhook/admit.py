@@ -20,7 +20,7 @@ from webhook.endpoint import checked_names, received
 from webhook.listener import Route
 from webhook.logs import LOGGER
 from webhook.objects import bound_kind
-from webhook.registration import tells_pods
+from webhook.registration.plan import tells_pods
 from webhook.service import Service
 from webhook.workloads import interpreted
 

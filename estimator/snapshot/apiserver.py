@@ -21,6 +21,8 @@ from interpreters.core.errors import InputError, InterpError
 
 _CONNECT_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 60.0
+_APPLY: Final = "application/apply-patch+yaml"
+_MERGE: Final = "application/merge-patch+json"
 _USER_AGENT: Final = "interp-estimator"
 _TLS_CONTEXT: Final = re.compile(r" ssl:(<[^>]*>|\S+)")
 
@@ -109,6 +111,18 @@ class ApiServer:
         async with await self._request(path, query, timeout, method="PATCH", body=body) as response:
             return await response.read()
 
+    async def merge(self, path: str, body: bytes) -> bytes:
+        """Change one object by a JSON merge patch."""
+        timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=_CONNECT_SECONDS)
+        async with await self._request(path, {}, timeout, method="PATCH", body=body, content=_MERGE) as response:
+            return await response.read()
+
+    async def delete(self, path: str) -> None:
+        """Delete one object."""
+        timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=_CONNECT_SECONDS)
+        async with await self._request(path, {}, timeout, method="DELETE") as response:
+            await response.read()
+
     async def watch(self, path: str, query: Mapping[str, str], idle_seconds: float) -> AsyncIterator[list[bytes]]:
         """The lines of a watch as they come, those of one read together. Ends when the server closes the stream.
 
@@ -133,18 +147,19 @@ class ApiServer:
         *,
         method: str = "GET",
         body: bytes | None = None,
+        content: str = _APPLY,
     ) -> aiohttp.ClientResponse:
         if self._session is None:
             raise RuntimeError("an ApiServer is used inside `async with`")
         await self._throttle.wait()
         grant = await self._access.credential.grant()
-        apply = [("Content-Type", "application/apply-patch+yaml")] if body is not None else []
+        typed = [("Content-Type", content)] if body is not None else []
         response = await self._session.request(
             method,
             self._access.server + path,
             params=dict(query),
             data=body,
-            headers=[*self._access.headers, *grant.headers.items(), *apply],
+            headers=[*self._access.headers, *grant.headers.items(), *typed],
             ssl=self._context(grant),
             server_hostname=self._access.server_name or None,
             proxy=self._access.proxy or None,

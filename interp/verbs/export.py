@@ -55,7 +55,7 @@ def command(names: tuple[str, ...], testdata: Path | None, **options: Any) -> in
 def _chosen(catalog: Catalog, names: Sequence[str]) -> list[GroupVersionKind]:
     from difflib import get_close_matches
 
-    from webhook.registration import is_native
+    from interpreters.core.karmada_answers import is_native
 
     if not names:
         for kind, operation in catalog.offers:
@@ -83,7 +83,7 @@ def _offers(catalog: Catalog, kind: GroupVersionKind) -> list[Offer]:
     """What answers for a kind, the default left out; a kind of Kubernetes' own keeps its components to itself.
 
     Raises `ScriptError` for a broken script: what would be exported in its place is not what was meant."""
-    from webhook.registration import is_native
+    from interpreters.core.karmada_answers import is_native
 
     nowhere = [broken for broken in catalog.own_broken if broken.kind is None]
     for broken in (*nowhere, *(catalog.in_the_way(kind, operation) for operation in OPERATIONS)):

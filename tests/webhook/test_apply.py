@@ -19,19 +19,31 @@ from tests.webhook.server import SCRIPTS
 
 
 class ApiServer(BaseHTTPRequestHandler):
-    """Takes every PATCH and remembers it; refuses when told to."""
+    """Holds what it was given in `held`, takes every PATCH and DELETE and remembers it; refuses when told to."""
 
     received: list[tuple[str, str, Any]] = []
+    held: dict[str, Any] = {}
     status = 201
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        self.answer(200 if path in self.held else 404, self.held.get(path, {"message": "not found"}))
 
     def do_PATCH(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.received.append((self.path, self.headers["Content-Type"], json.loads(body)))
-        answer = json.dumps({"message": "no"}).encode()
-        self.send_response(self.status)
-        self.send_header("Content-Length", str(len(answer)))
+        self.answer(self.status, {"message": "no"})
+
+    def do_DELETE(self) -> None:
+        self.received.append((self.path, "DELETE", None))
+        self.answer(200 if self.path in self.held else 404, {})
+
+    def answer(self, status: int, body: Any) -> None:
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
         self.end_headers()
-        self.wfile.write(answer)
+        self.wfile.write(text)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -39,7 +51,7 @@ class ApiServer(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def kubeconfig(tmp_path: Path) -> Iterator[Path]:
-    ApiServer.received = []
+    ApiServer.received, ApiServer.held, ApiServer.status = [], {}, 201
     server = ThreadingHTTPServer(("127.0.0.1", 0), ApiServer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     config = {
@@ -66,7 +78,6 @@ def apply(kubeconfig: Path, *more: str) -> Any:
 
 
 def test_both_configurations_are_applied_where_they_belong(kubeconfig: Path) -> None:
-    ApiServer.status = 201
     result = apply(kubeconfig, "--admission")
     assert result.exit_code == 0, result.output
     (first, kind, body), (second, _, _) = ApiServer.received
@@ -83,3 +94,98 @@ def test_both_configurations_are_applied_where_they_belong(kubeconfig: Path) -> 
 def test_a_refusal_is_passed_on(kubeconfig: Path) -> None:
     ApiServer.status = 403
     assert "403" in str(apply(kubeconfig).exception)
+
+
+CONFIGURATION = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations/interp"
+ACTS = "/apis/stage.example.org/v1/acts"
+ACT = {"metadata": {"namespace": "globe", "name": "hamlet"}, "spec": {"replicas": 6, "components": []}}
+ACT["spec"]["components"] = [{"name": "cast", "replicas": 6}]
+CAST = {"components": [{"name": "cast", "replicas": 6}]}
+DIVIDED = {"replicas": 6, "clusters": [{"name": "east", "replicas": 4}, {"name": "west", "replicas": 2}]}
+RULE = {"apiGroups": ["stage.example.org"], "apiVersions": ["v1"], "kinds": ["Act"]}
+OWN_RULES = [  # what is registered now, what the binding holds, the gate, what is said of the binding
+    (["InterpretReplica"], DIVIDED, "true", "it is divided now (east 4, west 2) and would go whole"),
+    (["InterpretReplica"], {"replicas": 6}, "false", "replicas 6 → nothing"),
+    (["InterpretComponent"], CAST, "true", ""),
+    (
+        ["InterpretComponent"],
+        {"components": [{"name": "cast", "replicas": 5}]},
+        "true",
+        "components[0](cast).replicas 5 → 6",
+    ),
+    ([], {}, "false", ""),
+    ([], CAST, "", ""),  # that it has components shows that the gate is on
+]
+
+
+def hold(spec: dict[str, Any], registered: list[str]) -> None:
+    resource = {"apiVersion": "stage.example.org/v1", "kind": "Act", "namespace": "globe", "name": "hamlet"}
+    binding = {"metadata": {"name": "hamlet-act"}, "spec": {"resource": resource, **spec}}
+    ApiServer.held = {
+        "/apis/work.karmada.io/v1alpha2/resourcebindings": {"items": [binding]},
+        "/apis/stage.example.org/v1": {"resources": [{"name": "acts", "kind": "Act"}]},
+        ACTS: {"items": [ACT]},
+    }
+    if registered:
+        ApiServer.held[CONFIGURATION] = {"webhooks": [{"rules": [{**RULE, "operations": registered}]}]}
+
+
+@pytest.mark.parametrize(("registered", "spec", "gate", "said"), OWN_RULES)
+def test_bindings_that_would_change_are_named_and_nothing_is_applied_without_yes(
+    kubeconfig: Path, registered: list[str], spec: dict[str, Any], gate: str, said: str
+) -> None:
+    hold(spec, registered)
+    gates = ["--feature-gates", f"MultiplePodTemplatesScheduling={gate}"] if gate else []
+    result = apply(kubeconfig, *gates)
+    if not said:
+        assert result.exit_code == 0, result.output
+        assert ApiServer.received
+        return
+    assert result.exit_code == 1
+    assert f"Act globe/hamlet: {said}" in result.output
+    assert "nothing was applied; --yes applies it all the same" in result.output
+    assert not ApiServer.received
+    assert apply(kubeconfig, *gates, "--yes").exit_code == 0
+    assert len(ApiServer.received) == 1
+
+
+def test_an_object_that_the_script_fails_on_is_named(kubeconfig: Path) -> None:
+    hold({}, [])
+    failing = {**ACT, "spec": {**ACT["spec"], "behaviour": "fail"}}
+    ApiServer.held[ACTS] = {"items": [failing]}
+    result = apply(kubeconfig, "--feature-gates", "MultiplePodTemplatesScheduling=true")
+    assert result.exit_code == 1
+    assert "the script fails on its object, so Karmada would not propagate it" in result.output
+
+
+def test_a_customization_comes_before_the_webhook_so_that_nothing_changes(kubeconfig: Path) -> None:
+    hold(DIVIDED, [])
+    target = {"apiVersion": "stage.example.org/v1", "kind": "Act"}
+    rules = {"replicaResource": {"luaScript": "x"}, "componentResource": {"luaScript": "x"}}
+    ApiServer.held["/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"] = {
+        "items": [{"spec": {"target": target, "customizations": rules}}]
+    }
+    assert apply(kubeconfig, "--feature-gates", "MultiplePodTemplatesScheduling=true").exit_code == 0
+
+
+def test_what_was_applied_is_taken_back_cleanly(kubeconfig: Path) -> None:
+    ApiServer.held[CONFIGURATION] = {}
+    result = CliRunner().invoke(command, ["--remove", "--kubeconfig", str(kubeconfig)])
+    assert result.exit_code == 0, result.output
+    assert "resourceinterpreterwebhookconfigurations/interp removed" in result.output
+    assert "validatingwebhookconfigurations/interp-admission is not there" in result.output
+    assert [(path, method) for path, method, _ in ApiServer.received] == [
+        (CONFIGURATION, "DELETE"),
+        ("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/interp-admission", "DELETE"),
+    ]
+
+
+def test_touching_an_object_leaves_no_trace(kubeconfig: Path) -> None:
+    hold(CAST, ["InterpretComponent"])
+    result = apply(kubeconfig, "--touch")
+    assert "Karmada is asking again about 1 object" in result.output
+    _, (path, kind, set_), (_, _, unset) = ApiServer.received
+    assert path == "/apis/stage.example.org/v1/namespaces/globe/acts/hamlet"
+    assert kind == "application/merge-patch+json"
+    assert list(set_["metadata"]["annotations"]) == ["interp.dev/touched"]
+    assert unset == {"metadata": {"annotations": {"interp.dev/touched": None}}}

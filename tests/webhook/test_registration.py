@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -18,24 +19,37 @@ from hypothesis import strategies as st
 from certs.folder import make_folder
 from interp.verbs.register import command
 from interpreters.catalog import Catalog
+from interpreters.core.division import Division
 from interpreters.core.engine import Script
 from interpreters.core.errors import InputError, ScriptSyntaxError
+from interpreters.core.karmada_answers import is_native
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, OPERATIONS
+from interpreters.headers import script_header
 from interpreters.interpretation import load_functions
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import Candidate, Origin, Source, scan
 from webhook.admission_registration import admission_configuration
-from webhook.registration import Plan, check_rules, client_config, configuration, is_native, plan_registration
-from webhook.zero_proof import zero_proof
+from webhook.registration.client import client_config
+from webhook.registration.configuration import check_rules, configuration
+from webhook.registration.plan import KindPlan, Plan, plan_registration
+from webhook.registration.proof import CaseProof, shares
+from webhook.registration.rules import Wishes
 
 PEM = b"-----BEGIN CERTIFICATE-----\nMAo=\n-----END CERTIFICATE-----\n"
 CRD = GroupVersionKind("stage.example.org", "v1", "Act")
 COMPONENTS = "def GetComponents(obj):\n    return []\n"
+REPLICAS = "def GetReplicas(obj):\n    return obj['spec']['replicas']\n"
 HARMLESS = "def ReviseReplica(obj, replicas):\n    return obj\n"
-OBEYING = "def ReviseReplica(obj, replicas):\n    obj['spec']['replicas'] = replicas\n    return obj\n"
+SHARING = "def ReviseReplica(obj, replicas):\n    obj['spec']['replicas'] = replicas\n    return obj\n"
+HALVING = "def ReviseReplica(obj, replicas):\n    obj['spec']['replicas'] = replicas // 2\n    return obj\n"
+STAMPING = "def ReviseReplica(obj, replicas):\n    obj['spec'] = {'replicas': replicas, 'x': 1}\n    return obj\n"
 FAILING = "def ReviseReplica(obj, replicas):\n    fail('no')\n"
 SAMPLE = {"apiVersion": "stage.example.org/v1", "kind": "Act", "metadata": {"name": "hamlet"}, "spec": {"replicas": 2}}
+WHOLE, DIVIDES, KARMADA = ("# Division: whole\n", "# Division: divides\n", "# Division: karmada\n")
+CLONESET = GroupVersionKind("apps.kruise.io", "v1alpha1", "CloneSet")  # Karmada counts and revises it
+FLINK = GroupVersionKind("flink.apache.org", "v1beta1", "FlinkDeployment")  # Karmada counts it, nothing revises it
+THREE = COMPONENTS + REPLICAS
 
 
 @pytest.fixture(scope="module")
@@ -45,39 +59,102 @@ def runner() -> Iterator[SandboxRunner]:
 
 
 def catalog_of(runner: SandboxRunner, kind: GroupVersionKind, text: str) -> Catalog:
-    found = [Candidate(kind, Script("act.star", "starlark", text), Source(Origin.FOLDER, 0, "here"))]
+    script = Script("act.star", "starlark", text)
+    found = [Candidate(kind, script, Source(Origin.FOLDER, 0, "here"), header=script_header(text))]
     return Catalog.build(found, load_functions(runner, found))
 
 
 def planned(runner: SandboxRunner, kind: GroupVersionKind, text: str, samples: list[Any], **narrowed: Any) -> Plan:
     catalog = catalog_of(runner, kind, text)
-    return plan_registration(catalog, zero_proof(runner, catalog, samples), **narrowed)
+    return plan_registration(catalog, CaseProof(runner, catalog, samples), **narrowed)
 
 
-ZERO = [  # the script, objects to prove it on, operations registered, part of the reason for what is left out
-    (COMPONENTS + HARMLESS, [SAMPLE], ["InterpretComponent", "ReviseReplica"], ""),
-    (COMPONENTS + OBEYING, [SAMPLE], [], "it changed /spec/replicas of sample hamlet"),
-    (COMPONENTS + FAILING, [SAMPLE], [], "it failed on sample hamlet"),
-    (COMPONENTS + HARMLESS, [], [], "no case shows it an object"),
-    (COMPONENTS, [SAMPLE], [], "no script answers ReviseReplica"),
-    (OBEYING, [SAMPLE], ["ReviseReplica"], ""),  # one template only: 0 means 0
-    ("def Prune(obj):\n    return obj\n" + HARMLESS, [SAMPLE], ["ReviseReplica"], "does not let it be registered"),
+DIVISION = [  # kind, script, objects to prove it on, operations registered, part of the reason for what is left out
+    (CRD, WHOLE + COMPONENTS, [SAMPLE], ["InterpretComponent"], ""),
+    (CRD, WHOLE + THREE + SHARING, [SAMPLE], ["InterpretComponent"], "a revision could only do harm"),
+    (CRD, WHOLE + THREE + HARMLESS, [SAMPLE], ["InterpretComponent"], "a Divided policy would share it out"),
+    (CRD, DIVIDES + THREE + SHARING, [SAMPLE], ["InterpretReplica", "ReviseReplica"], "send all of its pods to every"),
+    (CRD, DIVIDES + REPLICAS + HARMLESS, [SAMPLE], [], "asked for 1 of 2 replicas, it made 2"),
+    (CRD, DIVIDES + REPLICAS + HALVING, [SAMPLE], [], "asked for 1 of 2 replicas, it made 0"),
+    (CRD, DIVIDES + REPLICAS + STAMPING, [SAMPLE], [], "asked for all 2 replicas of sample hamlet it changed /spec/x"),
+    (CRD, DIVIDES + REPLICAS + FAILING, [SAMPLE], [], "no object could be divided"),
+    (CRD, DIVIDES + REPLICAS + SHARING, [], [], "no case shows it an object"),
+    (CRD, DIVIDES + REPLICAS, [SAMPLE], [], "no script answers ReviseReplica"),
+    (CRD, DIVIDES + SHARING, [SAMPLE], [], "no script answers InterpretReplica"),
+    (CRD, KARMADA + THREE + SHARING, [SAMPLE], [], "Karmada's own scripts count and divide it"),
+    (CRD, THREE + SHARING, [SAMPLE], [], 'add "# Division: whole" (or divides)'),
+    (CRD, "# Division: sometimes\n" + COMPONENTS, [SAMPLE], [], "expected one of divides, whole, karmada"),
+    (CRD, "def Prune(obj):\n    return obj\n", [SAMPLE], [], "does not let it be registered"),
+    (CLONESET, WHOLE + THREE + HARMLESS, [SAMPLE], ["InterpretComponent", "ReviseReplica"], "would share it out"),
+    (CLONESET, WHOLE + THREE + SHARING, [SAMPLE], [], "asked for 0 it changed /spec/replicas of sample hamlet"),
+    (CLONESET, WHOLE + COMPONENTS, [SAMPLE], [], "Karmada's own ReviseReplica would be asked, with replicas 0"),
+    (FLINK, WHOLE + THREE + SHARING, [SAMPLE], ["InterpretReplica", "InterpretComponent"], "could only do harm"),
 ]
 
 
-@pytest.mark.parametrize(("text", "samples", "registered", "reason"), ZERO)
-def test_components_are_registered_only_with_a_revision_seen_to_do_nothing_at_zero(
-    runner: SandboxRunner, text: str, samples: list[Any], registered: list[str], reason: str
+@pytest.mark.parametrize(("kind", "text", "samples", "registered", "reason"), DIVISION)
+def test_what_a_script_declares_and_proves_decides_what_is_registered(
+    runner: SandboxRunner, kind: GroupVersionKind, text: str, samples: list[Any], registered: list[str], reason: str
 ) -> None:
-    plan = planned(runner, CRD, text, samples)
-    assert [operation.name for operation in plan.tuples.get(CRD, ())] == registered
+    of_kind = [{**sample, "apiVersion": kind.api_version, "kind": kind.kind} for sample in samples]
+    plan = planned(runner, kind, text, of_kind)
+    assert [operation.name for operation in plan.tuples.get(kind, ())] == registered
     assert any(reason in str(refusal) for refusal in plan.refusals) if reason else not plan.refusals
 
 
-def test_narrowing_to_components_without_their_revision_leaves_them_out(runner: SandboxRunner) -> None:
-    plan = planned(runner, CRD, COMPONENTS + HARMLESS, [SAMPLE], wanted_operations=[BY_NAME["InterpretComponent"]])
+WISHES = [  # script, wish, operations registered, or part of the refusal
+    (WHOLE + THREE + HARMLESS, "count", ["InterpretReplica", "InterpretComponent", "ReviseReplica"]),
+    (WHOLE + THREE + SHARING, "count", "--count Act: act.star must leave a whole object alone"),
+    (DIVIDES + THREE + SHARING, "count", "--count is for kinds that go whole"),
+    (KARMADA + THREE + SHARING, "divide", ["InterpretReplica", "ReviseReplica"]),
+    (WHOLE + THREE + HARMLESS, "divide", "--divide Act: of sample hamlet, asked for 1 of 2 replicas, it made 2"),
+]
+
+
+@pytest.mark.parametrize(("text", "wish", "registered"), WISHES)
+def test_explicit_wishes_are_granted_where_they_hold_and_refused_loudly_where_not(
+    runner: SandboxRunner, text: str, wish: str, registered: list[str] | str
+) -> None:
+    wishes = Wishes(**{wish: lambda kind: kind == CRD})  # type: ignore[arg-type]
+    if isinstance(registered, str):
+        with pytest.raises(InputError, match=re.escape(registered)):
+            planned(runner, CRD, text, [SAMPLE], wishes=wishes)
+    else:
+        plan = planned(runner, CRD, text, [SAMPLE], wishes=wishes)
+        assert [operation.name for operation in plan.tuples[CRD]] == registered
+
+
+def test_an_object_may_refuse_to_be_divided_where_another_can_be(runner: SandboxRunner) -> None:
+    refusing = (
+        "def ReviseReplica(obj, replicas):\n"
+        "    if obj['spec'].get('fixed'):\n        fail('fixed')\n"
+        "    obj['spec']['replicas'] = replicas\n    return obj\n"
+    )
+    fixed = {**SAMPLE, "spec": {"replicas": 2, "fixed": True}}
+    plan = planned(runner, CRD, DIVIDES + REPLICAS + refusing, [fixed, SAMPLE])
+    assert [operation.name for operation in plan.tuples[CRD]] == ["InterpretReplica", "ReviseReplica"]
+    assert planned(runner, CRD, DIVIDES + REPLICAS + refusing, [fixed]).tuples == {}
+
+
+NARROWED = [  # script, the only operation wanted: without its partner it would do harm
+    (DIVIDES + REPLICAS + SHARING, "InterpretReplica"),
+    (DIVIDES + REPLICAS + SHARING, "ReviseReplica"),
+]
+
+
+@pytest.mark.parametrize(("text", "only"), NARROWED)
+def test_narrowing_to_half_of_a_division_leaves_it_out(runner: SandboxRunner, text: str, only: str) -> None:
+    plan = planned(runner, CRD, text, [SAMPLE], wanted_operations=[BY_NAME[only]])
     assert plan.tuples == {}
-    assert "without ReviseReplica registered too" in str(plan.refusals[0])
+    assert "--operations leaves it out" in str(plan.refusals[0])
+
+
+@given(st.integers(0, 10**6))
+def test_a_proof_tries_every_share_of_a_few_and_the_edges_of_many(total: int) -> None:
+    tried = shares(total)
+    assert tried == sorted(set(tried))
+    assert len(tried) <= 48
+    assert tried == list(range(1, total + 1)) if total <= 48 else {1, 2, total - 1, total} <= set(tried)
 
 
 NATIVE = [  # group, is it Kubernetes' own
@@ -94,20 +171,63 @@ def test_native_kinds_are_never_registered_whatever_their_scripts_offer(
     kind = GroupVersionKind(group, "v1", "Thing")
     sample = {**SAMPLE, "apiVersion": kind.api_version, "kind": "Thing"}
     assert is_native(kind) is native
-    assert (kind in planned(runner, kind, COMPONENTS + HARMLESS, [sample]).tuples) is not native
+    assert (kind in planned(runner, kind, WHOLE + COMPONENTS, [sample]).tuples) is not native
 
 
-def test_every_bundled_script_keeps_the_rules(runner: SandboxRunner) -> None:
-    found = scan(bundled="lua")
-    catalog = Catalog.build(found, load_functions(runner, found))
-    plan = plan_registration(catalog, zero_proof(runner, catalog))
-    assert len(plan.tuples) > 10
-    for kind, operations in plan.tuples.items():
-        names = {operation.name for operation in operations}
-        assert not is_native(kind)
-        assert "Prune" not in names
-        assert "InterpretComponent" not in names or "ReviseReplica" in names
+BUNDLED = {  # what each bundled kind registers by default; nothing where Karmada's own answers are good
+    "argoproj.io/v1alpha1/Workflow": "AggregateStatus",
+    "batch.volcano.sh/v1alpha1/Job": "InterpretComponent InterpretDependency",
+    "flink.apache.org/v1beta1/FlinkDeployment": "InterpretReplica InterpretComponent InterpretDependency",
+    "kubeflow.org/v1/PyTorchJob": "InterpretComponent",
+    "kubeflow.org/v1/TFJob": "InterpretComponent",
+    "kubeflow.org/v2beta1/MPIJob": "InterpretComponent InterpretDependency",
+    "ray.io/v1/RayCluster": "InterpretComponent Retain InterpretDependency",
+    "ray.io/v1/RayJob": "InterpretComponent",
+    "sparkoperator.k8s.io/v1beta2/SparkApplication": "InterpretComponent InterpretDependency",
+} | dict.fromkeys(
+    [
+        "jobset.x-k8s.io/v1alpha2/JobSet", "kubeflow.org/v1/JAXJob", "kubeflow.org/v1/MPIJob", "kubeflow.org/v1/MXJob",
+        "kubeflow.org/v1/PaddleJob", "kubeflow.org/v1/XGBoostJob", "leaderworkerset.x-k8s.io/v1/LeaderWorkerSet",
+        "sparkoperator.k8s.io/v1beta2/ScheduledSparkApplication", "trainer.kubeflow.org/v1alpha1/TrainJob",
+    ],
+    "InterpretComponent AggregateStatus InterpretHealth InterpretDependency",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["lua", "starlark"])
+def test_of_the_bundled_scripts_only_what_karmada_lacks_or_answers_wrongly_is_registered(
+    runner: SandboxRunner, language: str
+) -> None:
+    plan = bundled_plan(runner, language)
+    registered = {kind.folder: " ".join(map(str, operations)) for kind, operations in plan.tuples.items()}
+    assert {folder: registered[folder] for folder in BUNDLED} == BUNDLED
+    assert all("Revise" not in operations for operations in registered.values())
     check_rules(plan.rules())
+
+
+def bundled_plan(runner: SandboxRunner, language: str = "lua", **wishes: Any) -> Plan:
+    found = scan(bundled=language)
+    catalog = Catalog.build(found, load_functions(runner, found))
+    return plan_registration(catalog, CaseProof(runner, catalog), wishes=Wishes(**wishes))
+
+
+def test_with_everything_registered_kinds_divide_or_go_whole_but_never_both(runner: SandboxRunner) -> None:
+    plan = bundled_plan(runner, everything=True)
+    for one in plan.kinds:
+        names = {operation.name for operation in one.operations}
+        assert not is_native(one.kind)
+        assert "Prune" not in names
+        assert one.division is not None, f"{one.kind} declares no Division"
+        assert ("ReviseReplica" in names) is (one.division is Division.DIVIDES), one.kind
+        assert ("InterpretComponent" in names) is (one.division is Division.WHOLE), one.kind
+
+
+def test_a_line_for_each_kind_names_what_follows(runner: SandboxRunner) -> None:
+    lines = {one.kind.kind: str(one) for one in bundled_plan(runner).kinds}
+    assert "Karmada answers InterpretReplica, ReviseReplica, " in lines["CloneSet"]
+    assert lines["CloneSet"].endswith("--all adds Retain. How Karmada counts and divides it does not change.")
+    assert "(whole): InterpretComponent; " in lines["TFJob"]
+    assert "It goes whole to every chosen cluster" in lines["TFJob"]
 
 
 names = st.sampled_from(["a", "b", "c"])
@@ -122,13 +242,13 @@ tuples = st.dictionaries(
 def test_grouped_rules_mean_exactly_the_tuples_and_no_other_combination(wanted: dict[Any, Any]) -> None:
     meant = {
         combination
-        for rule in Plan(wanted, ()).rules()
+        for rule in Plan(tuple(KindPlan(kind, None, operations) for kind, operations in wanted.items())).rules()
         for combination in product(rule["apiGroups"], rule["apiVersions"], rule["kinds"], rule["operations"])
     }
     assert meant == {(*kind, operation.name) for kind, operations in wanted.items() for operation in operations}
 
 
-PLAN = Plan({CRD: (BY_NAME["InterpretHealth"],)}, ())
+PLAN = Plan((KindPlan(CRD, None, (BY_NAME["InterpretHealth"],)),))
 REFUSED = [  # what is asked for, part of the reason
     (lambda: client_config(PEM, url="http://example.org/interpret"), "https"),
     (lambda: client_config(PEM, url="https://example.org/interpret?x=1"), "a query"),
@@ -147,7 +267,7 @@ REFUSED = [  # what is asked for, part of the reason
     (lambda: configuration(PLAN, {}, name="Interp.Webhook"), "lower-case"),
     (lambda: configuration(PLAN, {}, name="a.b", timeout=0), "1 to 30"),
     (lambda: configuration(PLAN, {}, name="a.b", timeout=31), "1 to 30"),
-    (lambda: configuration(Plan({}, ()), {}, name="a.b"), "nothing to register"),
+    (lambda: configuration(Plan(()), {}, name="a.b"), "nothing to register"),
     (lambda: check_rules([{"apiGroups": ["*", "a"], "apiVersions": ["v1"], "kinds": ["K"], "operations": ["Retain"]}]),
      "* stands alone"),
     (lambda: check_rules([{"apiGroups": ["a"], "apiVersions": ["v1"], "kinds": [], "operations": ["Retain"]}]),
@@ -184,7 +304,7 @@ def test_the_command_prints_what_karmada_takes(tmp_path: Path) -> None:
     make_folder(tmp_path, ["localhost"])
     folder = tmp_path / "scripts/stage.example.org/v1/Act"
     folder.mkdir(parents=True)
-    (folder / "interpreter.star").write_text(COMPONENTS + HARMLESS + "def Prune(obj):\n    return obj\n")
+    (folder / "interpreter.star").write_text(WHOLE + COMPONENTS + "def Prune(obj):\n    return obj\n")
     sample = tmp_path / "sample.yaml"
     sample.write_text(yaml.safe_dump(SAMPLE))
     arguments = ["--service", "karmada-system/interp:8443", "--ca", str(tmp_path / "ca.crt"),

@@ -2,6 +2,7 @@
 -- Also serves: apps.kruise.io/v1beta1
 --
 -- Division: divides
+-- On request: Retain
 --
 -- Counted:
 -- - `main`: spec.replicas, 1 by default.

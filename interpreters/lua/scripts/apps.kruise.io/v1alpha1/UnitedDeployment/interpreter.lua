@@ -2,6 +2,7 @@
 -- Also serves: apps.kruise.io/v1beta1
 --
 -- Division: divides
+-- On request: Retain
 --
 -- Counted:
 -- - One component per subset, by its name. Subsets with replicas (a number or a rounded percentage) come first, the

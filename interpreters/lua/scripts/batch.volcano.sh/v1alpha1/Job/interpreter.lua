@@ -1,6 +1,7 @@
 -- The tasks of a Volcano job.
 --
 -- Division: whole
+-- Corrects: InterpretComponent: counts minAvailable instead of replicas
 --
 -- Counted:
 -- - One component per task, by its name (`default<index>` if it has none): replicas, 0 by default.

@@ -1,6 +1,8 @@
 -- JobManager and TaskManager pods of a Flink application or session cluster.
 --
 -- Division: whole
+-- Corrects: InterpretReplica: reads 2048m as 2.048 bytes and assumes one TaskManager where task slots are not given
+-- Corrects: InterpretComponent: the same, and leaves out sidecars, role templates and defaults
 --
 -- Counted:
 -- - `jobmanager`: spec.jobManager.replicas, 1 by default; without a jobManager block kubernetes.jobmanager.replicas.

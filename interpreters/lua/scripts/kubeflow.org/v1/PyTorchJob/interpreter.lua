@@ -1,6 +1,7 @@
 -- A PyTorch training job: its master and its workers.
 --
 -- Division: whole
+-- Corrects: InterpretComponent: knows roles in exact case only, and no init container of workers
 --
 -- Counted:
 -- - One component per replica type of spec.pytorchReplicaSpecs, named in lower case: replicas, 1 by default. Keys are

@@ -1,6 +1,7 @@
 -- A TensorFlow training job: chief or master, parameter servers, workers and evaluator.
 --
 -- Division: whole
+-- Corrects: InterpretComponent: knows roles in exact case only
 --
 -- Counted:
 -- - One component per replica type of spec.tfReplicaSpecs, named in lower case: replicas, 1 by default. Keys are read

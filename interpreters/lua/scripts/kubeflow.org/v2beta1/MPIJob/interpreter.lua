@@ -1,6 +1,7 @@
 -- An MPI job: the launcher and its workers (mpi-operator).
 --
 -- Division: whole
+-- Corrects: InterpretComponent: leaves out native sidecars and pod-level resources
 --
 -- Counted:
 -- - `Launcher`: 1, always. `Worker`: replicas, 0 by default.

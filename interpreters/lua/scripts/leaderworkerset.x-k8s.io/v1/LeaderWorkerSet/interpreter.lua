@@ -1,6 +1,7 @@
 -- Groups of one leader pod and its workers.
 --
 -- Division: whole
+-- On request: Retain
 --
 -- Counted:
 -- - `leader`: replicas (1 by default). `worker`: replicas times size less one, where size (1 by default) includes the

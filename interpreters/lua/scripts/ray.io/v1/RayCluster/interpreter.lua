@@ -2,6 +2,7 @@
 -- Also serves: ray.io/v1alpha1
 --
 -- Division: whole
+-- Corrects: InterpretComponent: leaves out hosts, bounds, suspended groups, autoscaler and init containers
 --
 -- Counted:
 -- - `ray-head`: 1, with the autoscaler's container (500m, 512Mi or autoscalerOptions.resources) if

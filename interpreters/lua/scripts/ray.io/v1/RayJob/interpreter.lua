@@ -2,6 +2,7 @@
 -- Also serves: ray.io/v1alpha1
 --
 -- Division: whole
+-- Corrects: InterpretComponent: leaves out hosts, bounds, suspended groups, autoscaler, init containers and submitter
 --
 -- Counted:
 -- - `ray-head` and the worker groups of spec.rayClusterSpec, by the rules of RayCluster.

@@ -1,6 +1,7 @@
 -- The driver pod and the executor pods of a Spark application.
 --
 -- Division: whole
+-- Corrects: InterpretComponent: leaves out coreRequest, sidecars, templates and sparkConf
 --
 -- Counted:
 -- - `driver`: 1. `executor`: executor.instances, else spark.executor.instances, else 1; with dynamic allocation the

@@ -1,0 +1,205 @@
+"""Registering with a live Karmada: what would change there, applying it, taking it back, having Karmada ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from estimator.snapshot.apiserver import ApiError, ApiServer
+from estimator.snapshot.listing import list_objects
+from interpreters.core.errors import InterpError
+from interpreters.core.karmada import Release
+from interpreters.core.karmada_answers import answered_by_karmada
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import BY_NAME, BY_RULE, Operation
+from interpreters.core.wire import Reply
+from webhook.registration.changes import Offers, change_of
+
+Answer = Callable[[dict[str, Any], Operation], Reply]
+Tuples = Mapping[GroupVersionKind, Collection[Operation]]
+CONFIGURATIONS: Final = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
+ADMISSIONS: Final = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+_CUSTOMIZATIONS: Final = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
+_BINDINGS: Final = (
+    "/apis/work.karmada.io/v1alpha2/resourcebindings",
+    "/apis/work.karmada.io/v1alpha2/clusterresourcebindings",
+)
+_TOUCHED: Final = "interp.dev/touched"
+_MISSING: Final = 404
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A binding that registering changes."""
+
+    kind: GroupVersionKind
+    namespace: str
+    name: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.kind} {self.namespace + '/' if self.namespace else ''}{self.name}: {self.what}"
+
+
+@dataclass(slots=True)
+class Estate:
+    """What a control plane holds of the kinds to register, as one reading found it."""
+
+    bindings: list[dict[str, Any]] = field(default_factory=list)
+    objects: dict[tuple[GroupVersionKind, str, str], dict[str, Any]] = field(default_factory=dict)
+    registered: dict[GroupVersionKind, set[Operation]] = field(default_factory=dict)  # by the object of our name
+    customized: dict[GroupVersionKind, set[Operation]] = field(default_factory=dict)
+    tells_components: bool = False  # some binding has components: the feature gate is on
+
+    def changes(self, after: Tuples, release: Release, answer: Answer, *, gate: bool) -> Iterator[Change]:
+        """The bindings that the next change of their object would change, too."""
+        for binding in self.bindings:
+            kind, namespace, name = _resource(binding)
+            obj = self.objects.get((kind, namespace, name))
+            if obj is None:
+                continue
+            offers = Offers(
+                self.registered.get(kind, ()),
+                after.get(kind, ()),
+                self.customized.get(kind, ()),
+                answered_by_karmada(kind, release),
+            )
+            try:
+                what = change_of(binding, offers, gate=gate, answer=lambda op, obj=obj: answer(obj, op))  # type: ignore[misc]
+            except InterpError as error:
+                what = f"the script fails on its object, so Karmada would not propagate it: {error}"
+            if what:
+                yield Change(kind, namespace, name, what)
+
+
+async def read_estate(server: ApiServer, name: str, kinds: Collection[GroupVersionKind]) -> Estate:
+    """The bindings of these kinds, their objects, and who answers for them now. Raises `ApiError`."""
+    estate = Estate(registered=await registered_tuples(server, name), customized=await _customized(server))
+    concerned = {*kinds, *estate.registered}
+    for path in _BINDINGS:
+        async for page in list_objects(server, path):
+            for item in page:
+                binding = msgspec.json.decode(item)
+                estate.tells_components |= bool((binding.get("spec") or {}).get("components"))
+                if _resource(binding)[0] in concerned:
+                    estate.bindings.append(binding)
+    for kind in sorted({_resource(binding)[0] for binding in estate.bindings}):
+        async for obj in live_objects(server, kind):
+            metadata = obj.get("metadata") or {}
+            estate.objects[kind, metadata.get("namespace", ""), metadata.get("name", "")] = obj
+    return estate
+
+
+async def registered_tuples(server: ApiServer, name: str) -> dict[GroupVersionKind, set[Operation]]:
+    """What the configuration of this name registers now; nothing if it is not there."""
+    try:
+        configuration = msgspec.json.decode(await server.get(f"{CONFIGURATIONS}/{name}"))
+    except ApiError as error:
+        if error.status != _MISSING:
+            raise
+        return {}
+    return tuples_of(configuration)
+
+
+def tuples_of(configuration: Mapping[str, Any]) -> dict[GroupVersionKind, set[Operation]]:
+    """The tuples that the rules of a configuration mean; wildcards, which interp never writes, are passed over."""
+    found: dict[GroupVersionKind, set[Operation]] = {}
+    for webhook in configuration.get("webhooks") or ():
+        for rule in webhook.get("rules") or ():
+            operations = {BY_NAME[name] for name in rule.get("operations") or () if name in BY_NAME}
+            for group in rule.get("apiGroups") or ():
+                for version in rule.get("apiVersions") or ():
+                    for kind in rule.get("kinds") or ():
+                        found.setdefault(GroupVersionKind(group, version, kind), set()).update(operations)
+    return found
+
+
+async def _customized(server: ApiServer) -> dict[GroupVersionKind, set[Operation]]:
+    found: dict[GroupVersionKind, set[Operation]] = {}
+    async for page in list_objects(server, _CUSTOMIZATIONS):
+        for item in page:
+            spec = msgspec.json.decode(item).get("spec") or {}
+            target = spec.get("target") or {}
+            kind = GroupVersionKind.parse(str(target.get("apiVersion", "")), str(target.get("kind", "")))
+            rules = spec.get("customizations") or {}
+            found.setdefault(kind, set()).update(BY_RULE[rule] for rule in rules if rule in BY_RULE)
+    return found
+
+
+async def live_objects(server: ApiServer, kind: GroupVersionKind) -> Any:
+    """Every object of a kind that the server serves, in all namespaces."""
+    path = await _path_of(server, kind)
+    if path is not None:
+        async for page in list_objects(server, path):
+            for item in page:
+                yield {**msgspec.json.decode(item), "apiVersion": kind.api_version, "kind": kind.kind}
+
+
+async def _path_of(server: ApiServer, kind: GroupVersionKind) -> str | None:
+    """The path of a kind's list, by discovery; None if the server does not serve it."""
+    root = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
+    try:
+        served = msgspec.json.decode(await server.get(root)).get("resources") or ()
+    except ApiError as error:
+        if error.status != _MISSING:
+            raise
+        return None
+    names = [one["name"] for one in served if one.get("kind") == kind.kind and "/" not in one["name"]]
+    return f"{root}/{names[0]}" if names else None
+
+
+async def send(server: ApiServer, documents: Collection[Mapping[str, Any]]) -> Iterator[str]:
+    """Apply the objects; a line about each."""
+    lines = []
+    for document in documents:
+        plural = document["kind"].lower() + "s"
+        name = document["metadata"]["name"]
+        await server.apply(f"/apis/{document['apiVersion']}/{plural}/{name}", "interp", msgspec.json.encode(document))
+        lines.append(f"{plural}/{name} applied to {server.address}")
+    return iter(lines)
+
+
+async def remove(server: ApiServer, name: str) -> Iterator[str]:
+    """Delete what was registered under a name; a line about each object, also about one that is not there."""
+    lines = []
+    for path in (f"{CONFIGURATIONS}/{name}", f"{ADMISSIONS}/{name}-admission"):
+        shown = path.removeprefix("/apis/").split("/", 2)[2]
+        try:
+            await server.delete(path)
+            lines.append(f"{shown} removed from {server.address}")
+        except ApiError as error:
+            if error.status != _MISSING:
+                raise
+            lines.append(f"{shown} is not there")
+    return iter(lines)
+
+
+async def touch(server: ApiServer, kinds: Collection[GroupVersionKind]) -> int:
+    """Have Karmada ask again about every object of these kinds, and say how many there are.
+
+    Karmada asks when an object changes. An annotation set and taken away again is two changes that leave no trace.
+    """
+    touched = 0
+    for kind in sorted(kinds):
+        path = await _path_of(server, kind)
+        if path is None:
+            continue
+        async for obj in live_objects(server, kind):
+            metadata = obj["metadata"]
+            root, _, plural = path.rpartition("/")
+            scope = f"/namespaces/{metadata['namespace']}" if metadata.get("namespace") else ""
+            one = f"{root}{scope}/{plural}/{metadata['name']}"
+            for value in (datetime.now(UTC).isoformat(), None):
+                await server.merge(one, msgspec.json.encode({"metadata": {"annotations": {_TOUCHED: value}}}))
+            touched += 1
+    return touched
+
+
+def _resource(binding: Mapping[str, Any]) -> tuple[GroupVersionKind, str, str]:
+    resource = (binding.get("spec") or {}).get("resource") or {}
+    kind = GroupVersionKind.parse(str(resource.get("apiVersion", "")), str(resource.get("kind", "")))
+    return kind, str(resource.get("namespace") or ""), str(resource.get("name") or "")

@@ -1,0 +1,145 @@
+"""What `interp register` does between its options and its output: planning with the scripts, and the live Karmada."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from estimator.placement.bindings import GATE
+from estimator.snapshot.apiserver import ApiServer
+from estimator.snapshot.kubeconfig import find_access
+from interp.inputs import read_objects
+from interp.kind_patterns import matcher, refuse_unknown, split_patterns
+from interp.live_registration import Estate, read_estate, remove, send, touch
+from interp.release import release_of
+from interpreters.catalog import Catalog
+from interpreters.core.karmada import NEWEST
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import OPERATIONS, Operation, find_operation
+from interpreters.core.wire import Reply
+from interpreters.interpretation import Runner, interpret, load_functions, request_for
+from interpreters.sandbox.runner import SandboxRunner
+from interpreters.scan import scan
+from webhook.registration.plan import Plan, plan_registration, tells_pods
+from webhook.registration.proof import CaseProof
+from webhook.registration.rules import Wishes
+from webhook.settings import Settings
+
+_SHOWN = 20
+
+
+class Scripts(NamedTuple):
+    """Scripts that can be asked."""
+
+    runner: Runner
+    catalog: Catalog
+
+    def answer(self, obj: dict[str, Any], operation: Operation) -> Reply:
+        return interpret(self.runner, self.catalog, request_for(obj, operation)).reply
+
+
+@contextmanager
+def opened_scripts(
+    settings: Settings, options: Mapping[str, Any]
+) -> Iterator[tuple[Scripts, Plan, list[GroupVersionKind]]]:
+    """The scripts, what to register of them (said on standard error), and the kinds whose pods they tell."""
+    names = split_patterns([options["operations"]])
+    operations = [find_operation(name) for name in names] or list(OPERATIONS)
+    patterns, divide, count = (split_patterns(options[name]) for name in ("kinds", "divide", "count"))
+    wanted = matcher(patterns or ["*"])
+    samples = read_objects(tuple(map(str, options["samples"]))) if options["samples"] else []
+    places = [Path(place) for place in settings.scripts]
+    found = scan(places, bundled=None if settings.bundled_language == "none" else settings.bundled_language)
+    with SandboxRunner() as runner:
+        catalog = Catalog.build(found, load_functions(runner, found))
+        for broken in catalog.own_broken:
+            if broken.kind is None or wanted(broken.kind):
+                raise broken.as_script_error  # the server would answer with it whatever Karmada asks
+        known = {*catalog.kinds, *(broken.kind for broken in catalog.broken if broken.kind)}
+        for option, given in (("--kinds", patterns), ("--divide", divide), ("--count", count)):
+            refuse_unknown(option, given, known)
+        plan = plan_registration(
+            catalog,
+            CaseProof(runner, catalog, samples),
+            wishes=Wishes(matcher(divide), matcher(count), options["everything"]),
+            release=options["karmada"] or NEWEST,
+            wanted_kinds=wanted,
+            wanted_operations=operations,
+        )
+        _explain(plan)
+        charged = [kind for kind in catalog.kinds if wanted(kind) and tells_pods(catalog, kind)]
+        yield Scripts(runner, catalog), plan, charged
+
+
+def _explain(plan: Plan) -> None:
+    for kind in plan.kinds:
+        click.echo(f"{'registered' if kind.operations else 'left to Karmada'}: {kind}", err=True)
+    together: dict[tuple[GroupVersionKind | None, str], list[Operation]] = {}
+    for refusal in plan.refusals:
+        if not refusal.bundled:
+            operations = together.setdefault((refusal.kind, refusal.reason), [])
+            operations += [refusal.operation] if refusal.operation else []
+    for (of_kind, reason), operations in together.items():
+        what = " ".join(filter(None, [str(of_kind or "any kind"), ", ".join(map(str, operations))]))
+        click.echo(f"left out: {what}: {reason}", err=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What is to be applied to a live Karmada, or only asked about again."""
+
+    scripts: Scripts
+    plan: Plan
+    documents: Sequence[dict[str, Any]]
+    options: Mapping[str, Any]
+
+    async def carry_out(self) -> None:
+        """Raises `click.exceptions.Exit` with 1, after naming them, when bindings would change and nobody said yes."""
+        async with ApiServer(find_access(self.options["kubeconfig"], self.options["kube_context"])) as server:
+            if self.options["applies"]:
+                await self._judge(server)
+                for line in await send(server, self.documents):
+                    click.echo(line)
+            if self.options["touches"]:
+                touched = await touch(server, self.plan.tuples)
+                click.echo(f"Karmada is asking again about {touched} object{'' if touched == 1 else 's'}")
+
+    async def _judge(self, server: ApiServer) -> None:
+        release = await release_of(server, self.options["karmada"])
+        estate = await read_estate(server, self.documents[0]["metadata"]["name"], tuple(self.plan.tuples))
+        gate = _gate(self.options["gates"], estate)
+        changes = list(estate.changes(self.plan.tuples, release, self.scripts.answer, gate=gate))
+        if not changes:
+            return
+        click.echo(f"with {GATE} {'on' if gate else 'off'}, the next change of its object changes:", err=True)
+        for change in changes[:_SHOWN]:
+            click.echo(f"  {change}", err=True)
+        if len(changes) > _SHOWN:
+            click.echo(f"  … and {len(changes) - _SHOWN} more", err=True)
+        if not self.options["yes"]:
+            click.echo("nothing was applied; --yes applies it all the same, --kinds narrows it", err=True)
+            raise click.exceptions.Exit(1)
+
+
+def _gate(text: str, estate: Estate) -> bool:
+    """The feature gate as it was given, or as the bindings show it: only with it on do they have components."""
+    name, equals, value = text.partition("=")
+    if not text:
+        return estate.tells_components
+    if name.strip() != GATE or not equals or value.strip().lower() not in ("true", "false"):
+        raise click.UsageError(f'--feature-gates: expected {GATE}=true or {GATE}=false, got "{text}"')
+    return value.strip().lower() == "true"
+
+
+async def take_back(options: Mapping[str, Any]) -> None:
+    """`--remove`: the objects of a name go; what Karmada wrote with our answers stays until its objects change."""
+    name = (options["name"] or "interp").partition(".")[0]
+    async with ApiServer(find_access(options["kubeconfig"], options["kube_context"])) as server:
+        for line in await remove(server, name):
+            click.echo(line)
+    click.echo("Karmada answers by itself again; each binding keeps what it has until its object changes", err=True)

@@ -1,0 +1,80 @@
+"""What registering changes in a binding that exists: what Karmada will write there the next time its object changes.
+
+Karmada asks for components if the feature gate is on and anybody offers them, otherwise for replicas if anybody offers
+those; a binding that lost or gained replicas is divided otherwise than before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from interpreters.comparison import compare
+from interpreters.core.operations import Operation
+from interpreters.core.wire import Reply
+from webhook.registration.rules import COMPONENTS, REPLICAS
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """Who answers for the kind of a binding: before and after registering, and besides us."""
+
+    before: Collection[Operation]
+    after: Collection[Operation]
+    customized: Collection[Operation] = ()  # by a ResourceInterpreterCustomization, which comes before any webhook
+    by_karmada: Collection[Operation] = ()
+
+    def counted_before(self, gate: bool) -> Operation | None:
+        return _counted({*self.before, *self.customized, *self.by_karmada}, gate)
+
+    def counted_after(self, gate: bool) -> Operation | None:
+        return _counted({*self.after, *self.customized, *self.by_karmada}, gate)
+
+    def is_ours(self, operation: Operation, registered: Collection[Operation]) -> bool:
+        return operation in registered and operation not in self.customized
+
+
+def _counted(offered: Collection[Operation], gate: bool) -> Operation | None:
+    return COMPONENTS if gate and COMPONENTS in offered else REPLICAS if REPLICAS in offered else None
+
+
+def change_of(
+    binding: Mapping[str, Any], offers: Offers, *, gate: bool, answer: Callable[[Operation], Reply]
+) -> str | None:
+    """What becomes of the binding, None if it stays as it is. `answer` asks our script about the binding's object."""
+    spec = binding.get("spec") or {}
+    before, after = offers.counted_before(gate), offers.counted_after(gate)
+    if after is not None and not offers.is_ours(after, offers.after):
+        if before is after and not offers.is_ours(after, offers.before):
+            return None
+        return f"Karmada's own {after} answers for it again"
+    held = _fields(spec.get("replicas"), spec.get("replicaRequirements"), spec.get("components"))
+    wanted = _fields_of(answer(after)) if after is not None else {}
+    differences = [f"{one.path} {one.want} → {one.got}" for one in compare(held, wanted)]
+    if not differences:
+        return None
+    return f"{_placed(spec, after)}{'; '.join(differences[:3])}{' …' if len(differences) > 3 else ''}"
+
+
+def _fields_of(reply: Reply) -> dict[str, Any]:
+    fields = msgspec.to_builtins((reply.replicas, reply.replica_requirements, reply.components))
+    return _fields(*fields)
+
+
+def _fields(replicas: Any, requirements: Any, components: Any) -> dict[str, Any]:
+    """What a binding says of its workload. Karmada leaves out a number that is 0, and adds a namespace of its own."""
+    needed = {name: value for name, value in (requirements or {}).items() if name != "namespace"}
+    fields = {"replicas": replicas or None, "replicaRequirements": needed or None, "components": components or None}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _placed(spec: Mapping[str, Any], after: Operation | None) -> str:
+    """Where it runs now, if it is divided and will not be."""
+    shares: Sequence[Mapping[str, Any]] = [one for one in spec.get("clusters") or () if one.get("replicas")]
+    if len(shares) < 2 or after is REPLICAS:
+        return ""
+    where = ", ".join(f"{one.get('name')} {one['replicas']}" for one in shares)
+    return f"it is divided now ({where}) and would go whole to each of these clusters; "

@@ -1,0 +1,127 @@
+"""Seeing with our own eyes that scripts keep what their kind declares: on every case object and on samples.
+
+A kind that divides must be able to take any share: asked for all of its replicas it changes nothing, and asked for k of
+them it asks for k afterwards. A kind that goes whole changes nothing, whatever number it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from interpreters.cases import case_files, read_cases
+from interpreters.catalog import Catalog, Offer
+from interpreters.core.errors import InterpError, ScriptError
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.wire import Reply
+from interpreters.interpretation import Runner, interpret, request_for
+from interpreters.scan import Candidate, Origin, scan_bundled
+
+Sample = tuple[str, dict[str, Any]]
+_EVERY_SHARE: Final = 48  # up to so many replicas every share is tried, of more the edges and a spread between
+_ANY_NUMBER: Final = (0, 1, 2, 3, 10, 1000, 2147483647)
+
+
+class CaseProof:
+    """Runs the scripts on the objects of their case tables, and on those of `more` that are of the kind."""
+
+    def __init__(self, runner: Runner, catalog: Catalog, more: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._runner = runner
+        self._catalog = catalog
+        self._more = more
+        self._tables = bundled_tables()
+
+    def divides(self, kind: GroupVersionKind, replicas: Offer, revision: Offer) -> str | None:
+        """An object may refuse to be divided by raising an error, as long as some other can be."""
+        refusal = ""
+        divided = False
+        samples = self._samples(kind, replicas, revision)
+        if not samples:
+            return _NO_SAMPLE
+        for name, obj in samples:
+            try:
+                total = self._ask(replicas, obj).replicas or 0
+            except InterpError as error:
+                return f"{replicas.operation} failed on {name}: {error}"
+            for share in shares(total):
+                try:
+                    revised = self._ask(revision, obj, replicas=share)
+                    counted = self._ask(replicas, revised.changed_object or obj).replicas
+                except ScriptError as error:
+                    refusal = refusal or f"{name} at {share} of {total}: {error}"
+                    continue
+                if share == total and revised.patch:
+                    return f"asked for all {total} replicas of {name} it changed {revised.patch[0]['path']}"
+                if counted != share:
+                    return f"of {name}, asked for {share} of {total} replicas, it made {counted}"
+                divided = divided or share < total or total == 1
+        return None if divided else f"no object could be divided; {refusal or 'none has replicas'}"
+
+    def changes_nothing(self, kind: GroupVersionKind, revision: Offer) -> str | None:
+        samples = self._samples(kind, revision)
+        for name, obj in samples:
+            for number in _ANY_NUMBER:
+                try:
+                    reply = self._ask(revision, obj, replicas=number)
+                except InterpError as error:
+                    return f"it failed on {name}: {error}"
+                if reply.patch:
+                    return f"asked for {number} it changed {reply.patch[0]['path']} of {name}"
+        return None if samples else _NO_SAMPLE
+
+    def _ask(self, offer: Offer, obj: dict[str, Any], **more: Any) -> Reply:
+        return interpret(self._runner, self._catalog, request_for(obj, offer.operation, **more)).reply
+
+    def _samples(self, kind: GroupVersionKind, *offers: Offer) -> list[Sample]:
+        """The objects to prove on; those of a further version that a script serves are those of its own."""
+        found: dict[bytes, Sample] = {}
+        for offer in offers:
+            home = offer.candidate.kind or kind
+            bundled = offer.source.origin is Origin.BUNDLED
+            folder = self._tables.get(home) if bundled else offer.candidate.folder
+            for name, obj in _from_cases(folder, home):
+                as_kind = {**obj, "apiVersion": kind.api_version}
+                found.setdefault(msgspec.json.encode(as_kind), (name, as_kind))
+        return [*found.values(), *_of_kind(kind, self._more)]
+
+
+_NO_SAMPLE: Final = "no case shows it an object to prove that on; add one, or give --sample"
+
+
+def shares(total: int) -> list[int]:
+    """The numbers from 1 to `total` that a proof tries: all of a few, of many the edges and a spread between.
+
+    >>> shares(3), len(shares(100_000))
+    ([1, 2, 3], 48)
+    """
+    if total <= _EVERY_SHARE:
+        return list(range(1, total + 1))
+    third = _EVERY_SHARE // 3
+    between = [third + (total - 2 * third) * step // (third + 1) for step in range(1, third + 1)]
+    return [*range(1, third + 1), *between, *range(total - third + 1, total + 1)]
+
+
+def bundled_tables() -> dict[GroupVersionKind, Path]:
+    """Where the case table of each bundled kind is; a Starlark twin shares that of its Lua original."""
+    return {
+        found.kind: found.folder
+        for found in scan_bundled("lua")
+        if isinstance(found, Candidate) and found.kind and found.folder
+    }
+
+
+def _from_cases(folder: Path | None, kind: GroupVersionKind) -> Iterator[Sample]:
+    for file in case_files(folder) if folder else ():
+        for case in read_cases(file):
+            # A case that wants an error shows an object nobody could deploy.
+            if case.want_error is None and GroupVersionKind.of(case.object) == kind:
+                yield f'case "{case.name}"', case.object
+
+
+def _of_kind(kind: GroupVersionKind, objects: Sequence[Mapping[str, Any]]) -> Iterator[Sample]:
+    for obj in objects:
+        if GroupVersionKind.of(dict(obj)) == kind:
+            yield f"sample {(obj.get('metadata') or {}).get('name', '')}".strip(), dict(obj)
