@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from interpreters.core.division import DIVISION_KEY, MEANINGS, Division, parse_division
 from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_FUNCTION, OPERATIONS, Operation
@@ -35,7 +36,8 @@ Made by `make docs` from the headers of the scripts; edit those. Rules that hold
   native sidecars, pod-level resources and overhead are included.
 - InterpretReplica tells all pods, the largest request per resource, and the node claim and priority class that all
   components share.
-- ReviseReplica with 0 changes nothing, except on Kubernetes' own kinds: Karmada asks so for workloads with components.
+- ReviseReplica changes nothing on a kind that goes whole, and with 0 or all of its replicas nothing on any but
+  Kubernetes' own. How a kind may be divided is the first line about it; docs/contract.md says what follows.
 - AggregateStatus takes one cluster's status as it is; of several it adds up counters, and a good condition holds only
   if it holds everywhere.
 """
@@ -47,6 +49,7 @@ class KindDoc:
 
     kind: GroupVersionKind
     summary: str
+    division: Division
     sections: dict[str, tuple[str, ...]]
     operations: frozenset[Operation]
     also_serves: tuple[str, ...] = ()
@@ -73,10 +76,11 @@ def read_kind(kind: GroupVersionKind, text: str) -> KindDoc:
         if not sections.get(name):
             raise InputError(f'{kind.folder}/interpreter.lua: the header has no points under "{name}:"')
     functions = {BY_FUNCTION[name] for name in _FUNCTION.findall(text) if name in BY_FUNCTION}
-    return KindDoc(
-        kind, header[0].strip(), {name: tuple(points) for name, points in sections.items()}, frozenset(functions),
-        script_header(text).listed(ALSO_SERVES),
-    )  # fmt: skip
+    declared = script_header(text).first(DIVISION_KEY)
+    if declared is None:
+        raise InputError(f'{kind.folder}/interpreter.lua: the header has no line "-- Division: divides" (or whole)')
+    points_of = {name: tuple(points) for name, points in sections.items()}
+    return KindDoc(kind, header[0].strip(), parse_division(declared), points_of, frozenset(functions), script_header(text).listed(ALSO_SERVES))
 
 
 def _header_length(text: str) -> int:
@@ -101,6 +105,8 @@ def readme(doc: KindDoc) -> str:
             "",
             doc.summary,
             "",
+            _division(doc),
+            "",
             *([f"Serves {doc.versions}.", ""] if doc.also_serves else []),
             f"Answers {offered}. Worked examples: [cases.yaml](cases.yaml).",
             *_sections(doc, "##"),
@@ -109,6 +115,10 @@ def readme(doc: KindDoc) -> str:
             "",
         ]
     )
+
+
+def _division(doc: KindDoc) -> str:
+    return f"Division: **{doc.division}** — {MEANINGS[doc.division]}."
 
 
 def _sections(doc: KindDoc, mark: str) -> Iterator[str]:
@@ -120,13 +130,23 @@ def table(docs: list[KindDoc]) -> str:
     """The page of all kinds: which operation each answers, and what is counted."""
     asked = [operation for operation in OPERATIONS if any(operation in doc.operations for doc in docs)]
     titles = [operation.name.removeprefix("Interpret") for operation in asked]
-    lines = [_INTRODUCTION, f"| kind | {' | '.join(titles)} | what |", "|---" * (len(titles) + 2) + "|"]
+    lines = [_INTRODUCTION, f"| kind | division | {' | '.join(titles)} | what |", "|---" * (len(titles) + 3) + "|"]
     for doc in docs:
         marks = " | ".join("✓" if operation in doc.operations else "" for operation in asked)
         anchor = f"{doc.kind.kind}-{doc.kind.api_version}".lower().replace(".", "").replace("/", "")
-        lines.append(f"| [{doc.kind.kind}](#{anchor}) {doc.versions} | {marks} | {doc.summary} |")
+        lines.append(
+            f"| [{doc.kind.kind}](#{anchor}) {doc.versions} | {doc.division} | {marks} | {doc.summary} |"
+        )
     for doc in docs:
-        lines += ["", f"## {doc.kind.kind} ({doc.kind.api_version})", "", doc.summary, *_sections(doc, "###")]
+        lines += [
+            "",
+            f"## {doc.kind.kind} ({doc.kind.api_version})",
+            "",
+            doc.summary,
+            "",
+            _division(doc),
+            *_sections(doc, "###"),
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -317,7 +317,7 @@ def test_the_command_prints_what_karmada_takes(tmp_path: Path) -> None:
     (webhook,) = interpreter["webhooks"]
     assert webhook["rules"] == [
         {"apiGroups": ["stage.example.org"], "apiVersions": ["v1"], "kinds": ["Act"],
-         "operations": ["InterpretComponent", "ReviseReplica"]}
+         "operations": ["InterpretComponent"]}
     ]  # fmt: skip
     service = {"namespace": "karmada-system", "name": "interp", "port": 8443, "path": "/interpret"}
     assert webhook["clientConfig"]["service"] == service
