@@ -78,7 +78,7 @@ class Estate:
 
 async def read_estate(server: ApiServer, name: str, kinds: Collection[GroupVersionKind]) -> Estate:
     """The bindings of these kinds, their objects, and who answers for them now. Raises `ApiError`."""
-    estate = Estate(registered=await registered_tuples(server, name), customized=await _customized(server))
+    estate = Estate(registered=await registered_tuples(server, name), customized=await customized_tuples(server))
     concerned = {*kinds, *estate.registered}
     for path in _BINDINGS:
         async for page in list_objects(server, path):
@@ -118,7 +118,8 @@ def tuples_of(configuration: Mapping[str, Any]) -> dict[GroupVersionKind, set[Op
     return found
 
 
-async def _customized(server: ApiServer) -> dict[GroupVersionKind, set[Operation]]:
+async def customized_tuples(server: ApiServer) -> dict[GroupVersionKind, set[Operation]]:
+    """What ResourceInterpreterCustomizations answer, which Karmada asks before any webhook."""
     found: dict[GroupVersionKind, set[Operation]] = {}
     async for page in list_objects(server, _CUSTOMIZATIONS):
         for item in page:

@@ -22,11 +22,11 @@ from interpreters.core.karmada import NEWEST
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Operation, find_operation
 from interpreters.core.wire import Reply
+from interpreters.division_proof import CaseProof
 from interpreters.interpretation import Runner, interpret, load_functions, request_for
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import scan
 from webhook.registration.plan import Plan, plan_registration, tells_pods
-from webhook.registration.proof import CaseProof
 from webhook.registration.rules import Wishes
 from webhook.settings import Settings
 

@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from interpreters.cases import Case
 from interpreters.catalog import Offer
+from interpreters.core.division import DIVISION_KEY
 from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Answer, Argument, Operation
+from interpreters.headers import ANNOTATION_PREFIX
 
 API_VERSION: Final = "config.karmada.io/v1alpha1"
 _OUTPUT_OF_ANSWER: Final[Mapping[Answer, Mapping[str, str]]] = {
@@ -30,11 +32,17 @@ _OF_MEMBER: Final = (Answer.STATUS, Answer.HEALTH)  # asked about the object in 
 
 def customization(kind: GroupVersionKind, offers: Iterable[Offer]) -> dict[str, Any]:
     """The document that makes Karmada itself run these scripts for a kind, one self-contained script a rule."""
+    offers = list(offers)
+    declared = {offer.candidate.header.first(DIVISION_KEY) for offer in offers}
+    annotations = {f"{ANNOTATION_PREFIX}{DIVISION_KEY}": value for value in sorted(filter(None, declared))[:1]}
     rules = {offer.operation.rule: {"luaScript": _script(kind, offer)} for offer in offers if offer.operation.rule}
     return {
         "apiVersion": API_VERSION,
         "kind": "ResourceInterpreterCustomization",
-        "metadata": {"name": f"{kind.kind}.{kind.version}.{kind.group or 'core'}".lower()},
+        "metadata": {
+            "name": f"{kind.kind}.{kind.version}.{kind.group or 'core'}".lower(),
+            **({"annotations": annotations} if annotations else {}),
+        },
         "spec": {"target": {"apiVersion": kind.api_version, "kind": kind.kind}, "customizations": rules},
     }
 

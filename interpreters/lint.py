@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from interpreters.cases import Result, case_request, run_case
+from interpreters.core.division import DIVISION_KEY, Division, parse_division
 from interpreters.core.engine import Script
-from interpreters.core.errors import InterpError, ScriptError, ScriptSyntaxError
+from interpreters.core.errors import InputError, InterpError, ScriptError, ScriptSyntaxError
 from interpreters.core.findings import Finding
-from interpreters.core.operations import BY_FUNCTION, BY_NAME, Answer, Argument, meant_function
+from interpreters.core.operations import BY_FUNCTION, BY_NAME, OPERATIONS, Answer, Argument, Operation, meant_function
 from interpreters.core.quantity import NANO, Quantity
 from interpreters.core.requirements import ComponentRequirements
 from interpreters.core.wire import Reply
-from interpreters.interpretation import Runner, interpret
+from interpreters.division_proof import Asked, against_division, against_wholeness
+from interpreters.interpretation import Runner, interpret, request_for
 from interpreters.lua.lint import findings as lua_findings
 from interpreters.retention import retains, second_retain
 from interpreters.scan import Candidate, Origin, operations_of
@@ -218,6 +220,53 @@ def _retained_twice(linted: Linted) -> Iterator[Remark]:
             yield linted.remark("retain-not-idempotent", f"case {case.name!r}: {changes[0]}", line)
 
 
+def _division(linted: Linted) -> Iterator[Remark]:
+    """Whether the kind may be divided is declared, and the revision keeps to it on every case object."""
+    offered = operations_of(linted.functions)
+    counting = [operation for operation in offered if operation in (*_COUNTING, _REVISE)]
+    if not counting or linted.candidate.source.origin is Origin.DEFAULT:
+        return
+    line = linted.line_of(offered[counting[0]])
+    declared = linted.candidate.header.first(DIVISION_KEY)
+    if declared is None:
+        yield linted.remark("division", f"{_UNDECLARED}; add a header line such as Division: whole", line)
+        return
+    try:
+        division = parse_division(declared)
+    except InputError as error:
+        yield linted.remark("division", str(error))
+        return
+    samples = _case_objects(linted)
+    if _REVISE not in offered or not samples:
+        return
+    wrong = None
+    if division is Division.WHOLE:
+        wrong = against_wholeness(_asking(linted), samples)
+    elif division is Division.DIVIDES and _REPLICAS in offered:
+        wrong = against_division(_asking(linted), samples)
+    if wrong:
+        yield linted.remark("division", f"declared {division}, but {wrong}", linted.line_of(offered[_REVISE]))
+
+
+_COUNTING: Final = tuple(op for op in OPERATIONS if op.answer in (Answer.REPLICAS, Answer.COMPONENTS))
+_REPLICAS: Final = next(operation for operation in OPERATIONS if operation.answer is Answer.REPLICAS)
+_REVISE: Final = next(operation for operation in OPERATIONS if Argument.REPLICAS in operation.arguments)
+_UNDECLARED: Final = "it does not say whether the kind may be divided, so Karmada cannot be told its pods"
+
+
+def _case_objects(linted: Linted) -> list[tuple[str, dict[str, Any]]]:
+    cases = (result.case for result in linted.results if result.case.want_error is None)
+    return [(f"case {case.name!r}", case.object) for case in cases]
+
+
+def _asking(linted: Linted) -> Asked:
+    def ask(operation: Operation, obj: dict[str, Any], replicas: int = 0) -> Reply:
+        request = request_for(obj, operation, replicas=replicas)
+        return interpret(linted.runner, linted.suite.catalog, request).reply
+
+    return ask
+
+
 RULES: Final[tuple[Callable[[Linted], Iterator[Remark]], ...]] = (
     _text,
     _misnamed,
@@ -227,4 +276,5 @@ RULES: Final[tuple[Callable[[Linted], Iterator[Remark]], ...]] = (
     _lost,
     _scaled_to_zero,
     _retained_twice,
+    _division,
 )

@@ -11,7 +11,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from interpreters.core.documents import Document, load_documents
 from interpreters.core.engine import BUNDLED, Script
@@ -145,7 +145,7 @@ def scan_place(place: Path, origin: Origin, order: int = 0, *, among_others: boo
     `among_others`: the file may hold objects of other kinds too, which are passed over.
     """
     if place.suffix in LANGUAGE_OF_SUFFIX:
-        return [_script(place, None, Source(origin, order, str(place)))]
+        return [_own_script(place, None, Source(origin, order, str(place)))]
     if place.is_dir():
         return list(_folder(place, origin, order))
     return _customizations([place], origin, order, among_others=among_others)
@@ -156,7 +156,7 @@ def _folder(root: Path, origin: Origin, order: int) -> Iterator[Found]:
     customizations = []
     for path in sorted(files_below(root)):
         if path.stem == "interpreter" and path.suffix in LANGUAGE_OF_SUFFIX:
-            yield _script(path, _kind_of_folder(root, path.parent), source)
+            yield _own_script(path, _kind_of_folder(root, path.parent), source)
         elif path.name == CUSTOMIZATIONS_FILE:
             customizations.append(path)
     yield from _customizations(customizations, origin, order)
@@ -179,6 +179,31 @@ def files_below(root: Path) -> Iterator[Path]:
         # `..data` and its siblings are how a ConfigMap volume swaps its content; the same files stand beside it.
         folders[:] = [name for name in folders if not name.startswith(".")]
         yield from (here / name for name in names)
+
+
+def _own_script(path: Path, kind: GroupVersionKind | None, source: Source) -> Found:
+    """A script of the user's. A copy of a bundled one lacks the snippets that it names, and would fail every call."""
+    from interpreters.lua.assemble import included
+
+    found = _script(path, kind, source)
+    named = included(found.script.text) if isinstance(found, Candidate) else []
+    if not named or isinstance(found, Broken):
+        return found
+    language = found.script.language
+    if (_PACKAGE / language / "scripts") in path.resolve().parents:  # somebody works on the bundled ones
+        text = _assembled(found.script.text, language)
+        return structs.replace(found, script=structs.replace(found.script, text=text))
+    problem = (
+        f"this is a bundled script without {named[0]}, which it includes; `interp new --from {path.parent.name}` "
+        f"writes a complete copy, and `interp export` a customization"
+    )
+    return Broken(found.script.name, DocumentError(found.script.name, problem), source, kind, script=found.script)
+
+
+def _assembled(text: str, language: str) -> str:
+    from interpreters.lua.assemble import assemble
+
+    return assemble(text, lambda name: (_PACKAGE / language / name).read_text())
 
 
 def _script(path: Path, kind: GroupVersionKind | None, source: Source, name: str | None = None) -> Found:
@@ -219,17 +244,12 @@ def scan_bundled(language: str, kinds: Collection[GroupVersionKind] | None = Non
 
 
 def _bundled(path: Path, root: Path, language: str) -> Found:
-    from interpreters.lua.assemble import assemble
-
-    def snippet(name: str) -> str:
-        return (_PACKAGE / language / name).read_text()
-
     source = Source(Origin.BUNDLED, 0, BUNDLED)
     kind = GroupVersionKind.from_folder(str(path.parent.relative_to(root)))
     found = _script(path, kind, source, f"bundled/{path.relative_to(root)}")
     if isinstance(found, Broken):
         return found
-    script = Script(found.script.name, language, assemble(found.script.text, snippet), source.author)
+    script = Script(found.script.name, language, _assembled(found.script.text, language), source.author)
     original = _PACKAGE / "lua" / "scripts" / path.parent.relative_to(root)  # whose table a twin is tested by
     folder = original if original.is_dir() else path.parent
     return Candidate(kind, script, source, folder=folder, header=found.header)

@@ -1,5 +1,9 @@
 -- What a $kind ($apiVersion) needs, for Karmada.
 -- Every function is optional: what is defined is what is offered. `interp list` shows it, `interp test` checks it.
+--
+-- Division: whole
+-- A $kind goes whole to a cluster or not at all. If a share of its replicas runs by itself, write divides instead, with
+-- GetReplicas and a ReviseReplica that writes the share.
 local kube = require("kube")
 
 -- The groups of equal pods, each with a name, replicas and what one pod needs.
@@ -12,15 +16,6 @@ function GetComponents(obj)
       replicaRequirements = kube.accuratePodRequirements(spec.template),
     },
   }
-end
-
--- The same object, scaled. Asked for 0, it must stay as it is: Karmada sends 0 for workloads of several components.
-function ReviseReplica(obj, replicas)
-  if replicas > 0 then
-    obj.spec = obj.spec or {}
-    obj.spec.replicas = replicas
-  end
-  return obj
 end
 
 function InterpretHealth(obj)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,12 +16,19 @@ from interp.output import format_option
 @click.option("--timeout", type=click.IntRange(1, 30), default=10, show_default=True, help="As it is registered.")
 @click.option("--scripts", multiple=True, metavar="PATH", help="As for `interp serve`: whose operations to ask.")
 @click.option("--bundled-language", type=click.Choice(["lua", "starlark", "none"]), default="lua", show_default=True)
+@click.option(
+    "--kubeconfig",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Of the Karmada API server: compare what is registered there.",
+)
+@click.option("--context", "kube_context", default="", help="In the kubeconfig.")
 @click.option("--all", "everything", is_flag=True, help="Ask about every case object, not one per operation.")
 @format_option("text", "json")
 @click.pass_context
 def command(context: click.Context, /, **options: Any) -> None:
     """Name resolution, certificate chain, host name, expiry, latency; then one request for each operation that the
-    scripts offer, judged by Karmada's own rules.
+    scripts offer, judged by Karmada's own rules. With --kubeconfig also what Karmada has registered, against what the
+    scripts answer and what may be registered without harm.
 
     Exits 0 when Karmada would be content, 1 when something must be fixed.
     """
@@ -28,6 +36,11 @@ def command(context: click.Context, /, **options: Any) -> None:
 
     probe = Probe(options["url"], options["authorities"], options["timeout"])
     findings = examine(probe, list(options["scripts"]), options["bundled_language"], everything=options["everything"])
+    if options["kubeconfig"]:
+        from interp.registration_check import check_registration
+
+        where = (options["url"], options["kubeconfig"], options["kube_context"])
+        findings += check_registration(*where, list(options["scripts"]), options["bundled_language"])
     if options["output"] == "json":
         from interp.output import print_json
 

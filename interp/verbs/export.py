@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from interpreters.catalog import Catalog, Offer
 from interpreters.core.documents import dump_documents
 from interpreters.core.errors import UnknownTargetError
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.core.operations import OPERATIONS, Answer
+from interpreters.core.operations import OPERATIONS, Operation
+from interpreters.interpretation import Runner
 from interpreters.scan import Origin
 
 
@@ -32,7 +33,7 @@ def command(names: tuple[str, ...], testdata: Path | None, **options: Any) -> in
 
     KIND is a kind such as FlinkDeployment, with its group if need be: Job.batch.volcano.sh, MPIJob.v1.kubeflow.org.
     Without one, every kind is exported except Kubernetes' own. Those may be named; their components are left out, for
-    Karmada would then scale them to 0.
+    Karmada would then scale them to 0. Of other kinds, what a Division forbids is left out, as `interp register` does.
 
     \b
     interp export FlinkDeployment RayJob | kubectl apply --server-side -f -
@@ -40,14 +41,15 @@ def command(names: tuple[str, ...], testdata: Path | None, **options: Any) -> in
     """
     from interpreters.export import customization
 
-    with open_scripts(Sources(**options)) as (_, catalog):
+    with open_scripts(Sources(**options)) as (runner, catalog):
         kinds = _chosen(catalog, names)
-        documents = {kind: customization(kind, _offers(catalog, kind)) for kind in kinds}
+        offers = {kind: _offers(runner, catalog, kind) for kind in kinds}
+        documents = {kind: customization(kind, offered) for kind, offered in offers.items() if offered}
         if testdata is None:
             click.echo(_yaml(documents.values()), nl=False)
         else:
             for kind, document in documents.items():
-                _write(testdata, kind, document, _offers(catalog, kind))
+                _write(testdata, kind, document, offers[kind])
             click.echo(f"{len(documents)} kind{'' if len(documents) == 1 else 's'} written below {testdata}", err=True)
     return 0
 
@@ -79,21 +81,34 @@ def _chosen(catalog: Catalog, names: Sequence[str]) -> list[GroupVersionKind]:
     return list(dict.fromkeys(chosen))
 
 
-def _offers(catalog: Catalog, kind: GroupVersionKind) -> list[Offer]:
-    """What answers for a kind, the default left out; a kind of Kubernetes' own keeps its components to itself.
+def _offers(runner: Runner, catalog: Catalog, kind: GroupVersionKind) -> list[Offer]:
+    """What answers for a kind, less what would do harm there as it would in a webhook, and less the default.
 
     Raises `ScriptError` for a broken script: what would be exported in its place is not what was meant."""
-    from interpreters.core.karmada_answers import is_native
-
     nowhere = [broken for broken in catalog.own_broken if broken.kind is None]
     for broken in (*nowhere, *(catalog.in_the_way(kind, operation) for operation in OPERATIONS)):
         if broken is not None:
             raise broken.error
-    return [
-        offer
-        for operation, offer in catalog.operations(kind)
-        if offer.source.origin is not Origin.DEFAULT and not (is_native(kind) and operation.answer is Answer.COMPONENTS)
-    ]
+    offered = {op: offer for op, offer in catalog.operations(kind) if offer.source.origin is not Origin.DEFAULT}
+    against = _reasons_against(runner, catalog, kind, offered)
+    for operation, reason in against.items():
+        if operation.registrable and offered[operation].source.origin is not Origin.BUNDLED:
+            click.echo(f"left out: {kind} {operation}: {reason}", err=True)
+    return [offer for operation, offer in offered.items() if operation not in against]
+
+
+def _reasons_against(
+    runner: Runner, catalog: Catalog, kind: GroupVersionKind, offered: Mapping[Operation, Offer]
+) -> dict[Operation, str]:
+    """By the rules of `interp register`; Kubernetes' own kinds, exported only when named, keep their components."""
+    from interpreters.core.karmada_answers import answered_by_karmada, is_native
+    from interpreters.division_proof import CaseProof
+    from webhook.registration.rules import COMPONENTS, NO_WISHES, Asked, reasons_against
+
+    if is_native(kind):
+        return {COMPONENTS: "Karmada would scale it to 0"} if COMPONENTS in offered else {}
+    asked = Asked(kind, offered, answered_by_karmada(kind))
+    return dict(reasons_against(asked, NO_WISHES, CaseProof(runner, catalog)))
 
 
 def _write(root: Path, kind: GroupVersionKind, document: dict[str, Any], offers: Iterable[Offer]) -> None:

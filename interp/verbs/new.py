@@ -9,6 +9,7 @@ from string import Template
 
 import click
 
+from interp.completions import complete_kinds
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.scan import LANGUAGE_OF_SUFFIX
 
@@ -17,30 +18,64 @@ _SUFFIX_OF_LANGUAGE = {language: suffix for suffix, language in LANGUAGE_OF_SUFF
 
 
 @click.command("new", short_help="start a script with cases that pass")
-@click.argument("kind", metavar="GROUP/VERSION/KIND")
+@click.argument("kind", metavar="[GROUP/VERSION/KIND]", required=False)
+@click.option("--from", "origin", metavar="KIND", shell_complete=complete_kinds, help="Copy a bundled script.")
 @click.option("--lang", type=click.Choice(list(_SUFFIX_OF_LANGUAGE)), default="lua", show_default=True)
 @click.option("--dir", "folder", type=click.Path(path_type=Path), default=Path(), help="Where the tree starts.")
-def command(kind: str, lang: str, folder: Path) -> int:
+def command(kind: str | None, origin: str | None, lang: str, folder: Path) -> int:
     """Write <GROUP>/<VERSION>/<KIND>/interpreter.lua (or .star) and cases.yaml; `core/v1/Pod` for the core group.
 
     \b
     interp new example.io/v1/TrainingJob
     interp test example.io
+    interp new --from FlinkDeployment --dir scripts
     """
-    if not _KIND.fullmatch(kind):
-        raise click.UsageError(f"{kind!r}: expected GROUP/VERSION/KIND, such as apps/v1/Deployment.")
-    gvk = GroupVersionKind.from_folder(kind)
+    if (kind is None) == (origin is None):
+        raise click.UsageError("name either a GROUP/VERSION/KIND or, with --from, a bundled kind to copy.")
+    if kind is not None:
+        if not _KIND.fullmatch(kind):
+            raise click.UsageError(f"{kind!r}: expected GROUP/VERSION/KIND, such as apps/v1/Deployment.")
+        gvk = GroupVersionKind.from_folder(kind)
+        texts = _from_template(gvk, _SUFFIX_OF_LANGUAGE[lang])
+    else:
+        gvk, texts = _from_bundled(str(origin), lang)
     target = folder / gvk.folder
     taken = [path for path in (target / f"interpreter{suffix}" for suffix in LANGUAGE_OF_SUFFIX) if path.exists()]
     if taken:
         raise click.UsageError(f"{taken[0]} exists; it is left as it is.")
     target.mkdir(parents=True, exist_ok=True)
-    suffix = _SUFFIX_OF_LANGUAGE[lang]
-    for template, name in ((f"interpreter{suffix}", f"interpreter{suffix}"), ("cases.yaml", "cases.yaml")):
+    for name, text in texts.items():
         path = target / name
         if not path.exists():
-            text = (files("interp") / "templates" / template).read_text()
-            path.write_text(Template(text).substitute(apiVersion=gvk.api_version, kind=gvk.kind))
+            path.write_text(text)
             click.echo(f"wrote {path}")
     click.echo(f"next: interp test {target}")
     return 0
+
+
+def _from_template(kind: GroupVersionKind, suffix: str) -> dict[str, str]:
+    def filled(name: str) -> str:
+        text = (files("interp") / "templates" / name).read_text()
+        return Template(text).substitute(apiVersion=kind.api_version, kind=kind.kind)
+
+    return {name: filled(name) for name in (f"interpreter{suffix}", "cases.yaml")}
+
+
+def _from_bundled(name: str, language: str) -> tuple[GroupVersionKind, dict[str, str]]:
+    """The bundled script of a kind with its snippets written out, and its cases."""
+    from interp.kind_patterns import matcher, refuse_unknown
+    from interpreters.lua.assemble import is_mark
+    from interpreters.scan import Candidate, scan_bundled
+
+    known = {one.kind: one for one in scan_bundled(language) if isinstance(one, Candidate) and one.kind and one.folder}
+    refuse_unknown("--from", [name], known)
+    meant = sorted(filter(matcher([name]), known))
+    if len(meant) > 1:
+        raise click.UsageError(
+            f"--from {name} is one of {', '.join(kind.folder for kind in meant)}: name one of these."
+        )
+    found = known[meant[0]]
+    lines = [line for line in found.script.text.splitlines(keepends=True) if not is_mark(line)]
+    cases = (found.folder or Path()) / "cases.yaml"
+    script = f"interpreter{_SUFFIX_OF_LANGUAGE[language]}"
+    return meant[0], {script: "".join(lines), "cases.yaml": cases.read_text()}

@@ -25,6 +25,7 @@ from interpreters.core.errors import InputError, ScriptSyntaxError
 from interpreters.core.karmada_answers import is_native
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, OPERATIONS
+from interpreters.division_proof import CaseProof, shares
 from interpreters.headers import script_header
 from interpreters.interpretation import load_functions
 from interpreters.sandbox.runner import SandboxRunner
@@ -33,7 +34,6 @@ from webhook.admission_registration import admission_configuration
 from webhook.registration.client import client_config
 from webhook.registration.configuration import check_rules, configuration
 from webhook.registration.plan import KindPlan, Plan, plan_registration
-from webhook.registration.proof import CaseProof, shares
 from webhook.registration.rules import Wishes
 
 PEM = b"-----BEGIN CERTIFICATE-----\nMAo=\n-----END CERTIFICATE-----\n"

@@ -13,7 +13,7 @@ end
 
 -- Writes a cluster's share into spec.replicas. All of them is no change, and neither is 0, which Karmada sends for workloads
 -- that tell their components.
-function revise_replicas(object, replicas)
+function write_share(object, replicas)
   if replicas ~= 0 and replicas ~= GetReplicas(object) then
     object.spec = table_or_empty(object.spec)
     object.spec.replicas = replicas

@@ -27,7 +27,7 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  return revise_replicas(object, replicas)
+  return write_share(object, replicas)
 end
 
 function Retain(desired, observed)

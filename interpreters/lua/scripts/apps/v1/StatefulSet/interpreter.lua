@@ -21,8 +21,10 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  object.spec = table_or_empty(object.spec)
-  object.spec.replicas = replicas
+  if replicas ~= GetReplicas(object) then
+    object.spec = table_or_empty(object.spec)
+    object.spec.replicas = replicas
+  end
   return object
 end
 

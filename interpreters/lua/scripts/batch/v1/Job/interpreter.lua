@@ -24,8 +24,10 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  object.spec = table_or_empty(object.spec)
-  object.spec.parallelism = replicas
+  if replicas ~= GetReplicas(object) then
+    object.spec = table_or_empty(object.spec)
+    object.spec.parallelism = replicas
+  end
   return object
 end
 

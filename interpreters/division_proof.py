@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -16,6 +16,7 @@ from interpreters.cases import case_files, read_cases
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.errors import InterpError, ScriptError
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import OPERATIONS, Answer, Argument, Operation
 from interpreters.core.wire import Reply
 from interpreters.interpretation import Runner, interpret, request_for
 from interpreters.scan import Candidate, Origin, scan_bundled
@@ -23,6 +24,54 @@ from interpreters.scan import Candidate, Origin, scan_bundled
 Sample = tuple[str, dict[str, Any]]
 _EVERY_SHARE: Final = 48  # up to so many replicas every share is tried, of more the edges and a spread between
 _ANY_NUMBER: Final = (0, 1, 2, 3, 10, 1000, 2147483647)
+_REPLICAS: Final = next(operation for operation in OPERATIONS if operation.answer is Answer.REPLICAS)
+_REVISION: Final = next(operation for operation in OPERATIONS if Argument.REPLICAS in operation.arguments)
+
+
+class Asked(Protocol):
+    """Asks a script about an object."""
+
+    def __call__(self, operation: Operation, obj: dict[str, Any], replicas: int = 0) -> Reply: ...
+
+
+def against_division(ask: Asked, samples: Sequence[Sample]) -> str | None:
+    """Why the objects cannot be divided, None if they can.
+
+    An object may refuse a share by raising an error, as long as some other can be divided."""
+    refusal, divided = "", False
+    for name, obj in samples:
+        try:
+            total = ask(_REPLICAS, obj).replicas or 0
+        except InterpError as error:
+            return f"{_REPLICAS} failed on {name}: {error}"
+        for share in shares(total):
+            try:
+                revised = ask(_REVISION, obj, share)
+                counted = ask(_REPLICAS, revised.changed_object or obj).replicas
+            except ScriptError as error:
+                refusal = refusal or f"{name} at {share} of {total}: {error}"
+                continue
+            if share == total and revised.patch:
+                return f"asked for all {total} replicas of {name} it changed {revised.patch[0]['path']}"
+            if counted != share:
+                return f"of {name}, asked for {share} of {total} replicas, it made {counted}"
+            divided = divided or share < total or total == 1
+    if not samples:
+        return _NO_SAMPLE
+    return None if divided else f"no object could be divided; {refusal or 'none has replicas'}"
+
+
+def against_wholeness(ask: Asked, samples: Sequence[Sample]) -> str | None:
+    """How a revision changes objects that go whole, None if it leaves them alone."""
+    for name, obj in samples:
+        for number in _ANY_NUMBER:
+            try:
+                reply = ask(_REVISION, obj, number)
+            except InterpError as error:
+                return f"it failed on {name}: {error}"
+            if reply.patch:
+                return f"asked for {number} it changed {reply.patch[0]['path']} of {name}"
+    return None if samples else _NO_SAMPLE
 
 
 class CaseProof:
@@ -35,45 +84,13 @@ class CaseProof:
         self._tables = bundled_tables()
 
     def divides(self, kind: GroupVersionKind, replicas: Offer, revision: Offer) -> str | None:
-        """An object may refuse to be divided by raising an error, as long as some other can be."""
-        refusal = ""
-        divided = False
-        samples = self._samples(kind, replicas, revision)
-        if not samples:
-            return _NO_SAMPLE
-        for name, obj in samples:
-            try:
-                total = self._ask(replicas, obj).replicas or 0
-            except InterpError as error:
-                return f"{replicas.operation} failed on {name}: {error}"
-            for share in shares(total):
-                try:
-                    revised = self._ask(revision, obj, replicas=share)
-                    counted = self._ask(replicas, revised.changed_object or obj).replicas
-                except ScriptError as error:
-                    refusal = refusal or f"{name} at {share} of {total}: {error}"
-                    continue
-                if share == total and revised.patch:
-                    return f"asked for all {total} replicas of {name} it changed {revised.patch[0]['path']}"
-                if counted != share:
-                    return f"of {name}, asked for {share} of {total} replicas, it made {counted}"
-                divided = divided or share < total or total == 1
-        return None if divided else f"no object could be divided; {refusal or 'none has replicas'}"
+        return against_division(self._ask, self._samples(kind, replicas, revision))
 
     def changes_nothing(self, kind: GroupVersionKind, revision: Offer) -> str | None:
-        samples = self._samples(kind, revision)
-        for name, obj in samples:
-            for number in _ANY_NUMBER:
-                try:
-                    reply = self._ask(revision, obj, replicas=number)
-                except InterpError as error:
-                    return f"it failed on {name}: {error}"
-                if reply.patch:
-                    return f"asked for {number} it changed {reply.patch[0]['path']} of {name}"
-        return None if samples else _NO_SAMPLE
+        return against_wholeness(self._ask, self._samples(kind, revision))
 
-    def _ask(self, offer: Offer, obj: dict[str, Any], **more: Any) -> Reply:
-        return interpret(self._runner, self._catalog, request_for(obj, offer.operation, **more)).reply
+    def _ask(self, operation: Operation, obj: dict[str, Any], replicas: int = 0) -> Reply:
+        return interpret(self._runner, self._catalog, request_for(obj, operation, replicas=replicas)).reply
 
     def _samples(self, kind: GroupVersionKind, *offers: Offer) -> list[Sample]:
         """The objects to prove on; those of a further version that a script serves are those of its own."""

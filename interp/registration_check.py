@@ -1,0 +1,145 @@
+"""What a live Karmada has registered of a webhook, against what the scripts answer and what the rules allow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from certs.check import Finding
+from estimator.snapshot.apiserver import ApiServer
+from estimator.snapshot.kubeconfig import find_access
+from estimator.snapshot.listing import list_objects
+from estimator.snapshot.release import live_release
+from interp.live_registration import CONFIGURATIONS, customized_tuples, tuples_of
+from interpreters.catalog import Catalog
+from interpreters.core.errors import InterpError
+from interpreters.core.karmada import NEWEST, Release
+from interpreters.core.karmada_answers import answered_by_karmada
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import Operation
+from interpreters.division_proof import CaseProof
+from interpreters.interpretation import Runner, load_functions
+from interpreters.sandbox.runner import SandboxRunner
+from interpreters.scan import scan
+from webhook.registration.plan import plan_registration
+from webhook.registration.rules import COUNTING, NO_WISHES, Asked, Proof, Wishes, reasons_against
+
+_SUBJECT: Final = "registration"
+_AGAIN: Final = "`interp register --apply` registers what the rules allow"
+Tuples = Mapping[GroupVersionKind, Collection[Operation]]
+
+
+@dataclass(slots=True)
+class Registered:
+    """What a control plane says: the tuples of this webhook, and those that are answered before it is asked."""
+
+    release: Release = NEWEST
+    ours: dict[GroupVersionKind, set[Operation]] = field(default_factory=dict)
+    customized: Tuples = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)  # addresses of webhooks that are not this one
+
+
+def check_registration(url: str, kubeconfig: Path, context: str, scripts: list[str], bundled: str) -> list[Finding]:
+    """Every finding. What cannot be read is one, too."""
+    try:
+        registered = asyncio.run(_read(url, kubeconfig, context))
+    except InterpError as error:
+        return [Finding("error", _SUBJECT, str(error), "give the kubeconfig of the Karmada API server")]
+    if not registered.ours:
+        known = f"; registered are {', '.join(registered.others)}" if registered.others else ""
+        message = f"Karmada does not call {_address(url)}{known}"
+        return [Finding("error", _SUBJECT, message, f"{_AGAIN}; --url must be the one that Karmada is given")]
+    found = scan([Path(place) for place in scripts], bundled=None if bundled == "none" else bundled)
+    with SandboxRunner() as runner:
+        catalog = Catalog.build(found, load_functions(runner, found))
+        findings = list(_judge(registered, catalog, runner))
+    if not any(finding.level == "error" for finding in findings):
+        count = sum(map(len, registered.ours.values()))
+        message = f"{count} operations of {len(registered.ours)} kinds, all served and none against the rules"
+        findings.insert(0, Finding("ok", _SUBJECT, message))
+    return findings
+
+
+async def _read(url: str, kubeconfig: Path, context: str) -> Registered:
+    async with ApiServer(find_access(kubeconfig, context)) as server:
+        registered = Registered(
+            release=await live_release(server) or NEWEST, customized=await customized_tuples(server)
+        )
+        async for page in list_objects(server, CONFIGURATIONS):
+            for item in page:
+                for webhook in msgspec.json.decode(item).get("webhooks") or ():
+                    address = _address_of(webhook.get("clientConfig") or {})
+                    if address == _address(url):
+                        for kind, operations in tuples_of({"webhooks": [webhook]}).items():
+                            registered.ours.setdefault(kind, set()).update(operations)
+                    else:
+                        registered.others.append(address)
+        return registered
+
+
+def _judge(registered: Registered, catalog: Catalog, runner: Runner) -> Iterator[Finding]:
+    proof = CaseProof(runner, catalog)
+    for kind, operations in sorted(registered.ours.items()):
+        offered = dict(catalog.operations(kind))
+        unserved = [operation for operation in operations if operation not in offered]
+        if unserved:
+            message = f"{kind}: {_names(unserved)} registered, but no script answers; Karmada's call fails"
+            yield Finding("error", _SUBJECT, message, f"{_AGAIN}, or give the server's --scripts")
+        asked = Asked(kind, {op: offered[op] for op in operations if op in offered}, _karmada(kind, registered))
+        for reason, harmful in _harm(asked, proof).items():
+            yield Finding("error", _SUBJECT, f"{kind}: {_names(harmful)} must not be registered: {reason}", _AGAIN)
+        shadowed = [operation for operation in operations if operation in registered.customized.get(kind, ())]
+        if shadowed:
+            message = f"{kind}: a ResourceInterpreterCustomization answers {_names(shadowed)} before interp is asked"
+            yield Finding("warning", _SUBJECT, message, "remove one of the two")
+    planned = plan_registration(catalog, proof, release=registered.release).tuples
+    missing = {kind for kind, operations in planned.items() if not set(operations) <= registered.ours.get(kind, set())}
+    if missing:
+        shown = ", ".join(sorted({kind.kind for kind in missing})[:5]) + (", …" if len(missing) > 5 else "")
+        message = f"{len(missing)} kinds could be registered with more operations than they are: {shown}"
+        yield Finding("ok", _SUBJECT, message)
+
+
+def _harm(asked: Asked, proof: Proof) -> dict[str, list[Operation]]:
+    """The registered operations that the rules forbid, by the reason. Whether --divide or --count was asked for shows
+    in the registration alone, so what either of them allows is allowed."""
+    counted = [operation for operation in COUNTING if operation in asked.offered]
+    verdicts = [dict(reasons_against(asked, wishes, proof)) for wishes in _possible_wishes(counted)]
+    best = min(verdicts, key=len)
+    reasons: dict[str, list[Operation]] = {}
+    for operation, reason in best.items():
+        reasons.setdefault(reason, []).append(operation)
+    return reasons
+
+
+def _possible_wishes(counted: Collection[Operation]) -> list[Wishes]:
+    def every(kind: GroupVersionKind) -> bool:
+        return True
+
+    return [NO_WISHES, *([Wishes(divide=every), Wishes(count=every)] if len(counted) > 1 else [])]
+
+
+def _karmada(kind: GroupVersionKind, registered: Registered) -> frozenset[Operation]:
+    return answered_by_karmada(kind, registered.release)
+
+
+def _names(operations: Collection[Operation]) -> str:
+    return ", ".join(sorted(map(str, operations)))
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port or 443}"
+
+
+def _address_of(client: Mapping[str, Any]) -> str:
+    if client.get("url"):
+        return _address(str(client["url"]))
+    service = client.get("service") or {}
+    return f"{service.get('name')}.{service.get('namespace')}.svc:{service.get('port') or 443}"
