@@ -104,7 +104,7 @@ def _policy(path: str) -> Document:
 
 def _only_replicas(kind: GroupVersionKind, like: str) -> bool:
     """Karmada answers for Kubernetes' own kinds by code of its own, which tells replicas and no components."""
-    from webhook.registration import is_native
+    from interpreters.core.karmada_answers import is_native
 
     return like == "karmada" and is_native(kind)
 

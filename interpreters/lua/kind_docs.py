@@ -76,11 +76,13 @@ def read_kind(kind: GroupVersionKind, text: str) -> KindDoc:
         if not sections.get(name):
             raise InputError(f'{kind.folder}/interpreter.lua: the header has no points under "{name}:"')
     functions = {BY_FUNCTION[name] for name in _FUNCTION.findall(text) if name in BY_FUNCTION}
-    declared = script_header(text).first(DIVISION_KEY)
+    facts = script_header(text)
+    declared = facts.first(DIVISION_KEY)
     if declared is None:
         raise InputError(f'{kind.folder}/interpreter.lua: the header has no line "-- Division: divides" (or whole)')
     points_of = {name: tuple(points) for name, points in sections.items()}
-    return KindDoc(kind, header[0].strip(), parse_division(declared), points_of, frozenset(functions), script_header(text).listed(ALSO_SERVES))
+    also_serves = facts.listed(ALSO_SERVES)
+    return KindDoc(kind, header[0].strip(), parse_division(declared), points_of, frozenset(functions), also_serves)
 
 
 def _header_length(text: str) -> int:
@@ -134,9 +136,7 @@ def table(docs: list[KindDoc]) -> str:
     for doc in docs:
         marks = " | ".join("✓" if operation in doc.operations else "" for operation in asked)
         anchor = f"{doc.kind.kind}-{doc.kind.api_version}".lower().replace(".", "").replace("/", "")
-        lines.append(
-            f"| [{doc.kind.kind}](#{anchor}) {doc.versions} | {doc.division} | {marks} | {doc.summary} |"
-        )
+        lines.append(f"| [{doc.kind.kind}](#{anchor}) {doc.versions} | {doc.division} | {marks} | {doc.summary} |")
     for doc in docs:
         lines += [
             "",

@@ -13,6 +13,7 @@ from interpreters.core.quantity import Quantity
 from tests.interpreters.scripts.bundled import ask, call
 
 RAY = GroupVersionKind("ray.io", "v1", "RayCluster")
+SERVICE = RAY._replace(kind="RayService")
 FLINK = GroupVersionKind("flink.apache.org", "v1beta1", "FlinkDeployment")
 UNITED = GroupVersionKind("apps.kruise.io", "v1alpha1", "UnitedDeployment")
 PYTORCH = GroupVersionKind("kubeflow.org", "v1", "PyTorchJob")
@@ -60,10 +61,12 @@ def test_names_are_unique_and_short_whatever_the_groups_are_called(groups: list[
 
 @settings(max_examples=100)
 @given(st.lists(group, min_size=1, max_size=5), st.integers(1, 60))
-def test_a_ray_cluster_is_scaled_to_what_is_asked_as_far_as_whole_groups_allow(
+def test_a_ray_service_is_scaled_to_what_is_asked_as_far_as_whole_groups_allow(
     groups: list[dict[str, Any]], replicas: int
 ) -> None:
-    total = ask(RAY, "GetReplicas", revised(RAY, ray(groups), replicas))
+    cluster = ray(groups)
+    service = {**cluster, "kind": SERVICE.kind, "spec": {"rayClusterConfig": cluster["spec"]}}
+    total = ask(SERVICE, "GetReplicas", revised(SERVICE, service, replicas))
     running = [one for one in groups if not one.get("suspend")]
     spare = sum(one.get("numOfHosts", 1) - 1 for one in running)
     assert total <= max(replicas, 1)
@@ -73,9 +76,9 @@ def test_a_ray_cluster_is_scaled_to_what_is_asked_as_far_as_whole_groups_allow(
 
 
 @settings(max_examples=100)
-@given(st.lists(group, max_size=5))
-def test_asked_for_zero_nothing_changes(groups: list[dict[str, Any]]) -> None:
-    assert revised(RAY, ray(groups), 0) == ray(groups)
+@given(st.lists(group, max_size=5), st.integers(0, 2147483647))
+def test_a_ray_cluster_stays_whole_whatever_is_asked(groups: list[dict[str, Any]], replicas: int) -> None:
+    assert revised(RAY, ray(groups), replicas) == ray(groups)
 
 
 @settings(max_examples=100)
@@ -114,7 +117,7 @@ def test_flink_memory_is_whole_mebibytes_of_its_own_units(amount: int, unit: str
 
 @settings(max_examples=100)
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(1, 100))
-def test_workers_take_what_the_master_leaves(master: int, worker: int, replicas: int) -> None:
+def test_a_training_job_stays_whole_whatever_is_asked(master: int, worker: int, replicas: int) -> None:
     specs = {"Master": {"replicas": master}, "Worker": {"replicas": worker}}
     obj = {"apiVersion": PYTORCH.api_version, "kind": "PyTorchJob", "spec": {"pytorchReplicaSpecs": specs}}
-    assert ask(PYTORCH, "GetReplicas", revised(PYTORCH, obj, replicas)) == max(replicas, master)
+    assert revised(PYTORCH, obj, replicas) == obj
