@@ -60,7 +60,8 @@ proto:  ## estimator/pb/*_pb2* from the .proto files, with a generator of its ow
 
 conformance: $(READY)  ## Karmada's own scripts and test data: make conformance KARMADA_SRC=<a Karmada checkout>
 	@test -n "$(KARMADA_SRC)" || { echo "usage: make conformance KARMADA_SRC=<a Karmada checkout>"; exit 2; }
-	KARMADA_SRC="$(abspath $(KARMADA_SRC))" $(BIN)/python -m pytest tests/interpreters/test_karmada_format.py
+	KARMADA_SRC="$(abspath $(KARMADA_SRC))" $(BIN)/python -m pytest tests/interpreters/test_karmada_format.py \
+		tests/interpreters/test_karmada_answers.py
 
 # The tag is Karmada's own: its estimator client still speaks a protobuf that Kubernetes is about to drop.
 live: $(READY)  ## a real Karmada, built from its published modules, meets interp: needs Go, a quarter of an hour the first time

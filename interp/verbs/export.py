@@ -45,6 +45,8 @@ def command(names: tuple[str, ...], testdata: Path | None, **options: Any) -> in
         kinds = _chosen(catalog, names)
         offers = {kind: _offers(runner, catalog, kind) for kind in kinds}
         documents = {kind: customization(kind, offered) for kind, offered in offers.items() if offered}
+        if not documents:
+            raise UnknownTargetError("nothing is left to export")
         if testdata is None:
             click.echo(_yaml(documents.values()), nl=False)
         else:

@@ -186,7 +186,7 @@ BAD_CASES = [
     ("a: [", "cases.yaml:2:1: did not find expected node content"),
     (f"- {{name: x, operation: Foo, {THING}, want: {{}}}}", 'case 1: operation: operation "Foo" is unknown'),
     (f"- {{name: x, operation: GetComponents, {THING}, want: {{}}}}", "components: want nothing, got [{"),
-    (f"- {{name: x, operation: ReviseReplica, replicas: 1, {THING}, want: {{}}}}", "object: want nothing, got {"),
+    (f"- {{name: x, operation: GetComponents, {THING}, want: {{}}}}", "components: want nothing, got ["),
     (f"- {{name: x, operation: GetComponents, {THING}, want: {{compnents: []}}}}", "'compnents' was unexpected"),
     (f"- {{name: x, operation: GetComponents, {THING}, wantError: no}}", "case 1: wantError: False is not of type"),
 ]
@@ -207,6 +207,19 @@ def test_nothing_to_test_is_misuse(tmp_path: Path) -> None:
 
 LINT = [
     ("function GetReplicas(o return 1 end", "syntax"),
+    ("function GetReplicas(o) return 1 end", "1:1: division: it does not say whether the kind may be divided"),
+    (
+        "-- Division: halves\nfunction GetReplicas(o) return 1 end",
+        "expected one of divides, whole, karmada",
+    ),
+    (
+        "-- Division: whole\nfunction ReviseReplica(o, n) o.spec.n = n return o end",
+        "2:1: division: declared whole, but asked for 0 it changed /spec/n",
+    ),
+    (
+        "-- Division: divides\nfunction GetReplicas(o) return 2 end\nfunction ReviseReplica(o, n) return o end",
+        "asked for 1 of 2 replicas, it made 2",
+    ),
     ("function GetReplcas(o) return 1 end", "misnamed-function: GetReplcas is never called; did you mean GetReplicas?"),
     ("function InterpretReplica(o) return 1 end", "did you mean GetReplicas?"),
     ("function GetReplicas(o) return nothere end", "1:32: unknown-global: nothere is defined nowhere"),
@@ -357,3 +370,37 @@ def test_a_folder_that_cannot_be_written_is_misuse(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     ran = interp("new", "example.io/v1/Thing", "--dir", "file", cwd=tmp_path)
     assert (ran.code, ran.err) == (2, "error: file/example.io/v1/Thing: Not a directory\n")
+
+
+@pytest.mark.parametrize("language", ["lua", "starlark"])
+def test_a_copy_of_a_bundled_script_is_complete_and_passes(language: str, tmp_path: Path) -> None:
+    made = interp("new", "--from", "RayCluster", "--lang", language, "--dir", tmp_path)
+    assert made.code == 0, made.err
+    tested = interp("test", tmp_path)
+    assert tested.code == 0, tested.out
+    assert interp("lint", tmp_path).code == 0
+
+
+def test_a_bundled_script_copied_without_its_snippets_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    folder = tmp_path / "ray.io/v1/RayCluster"
+    folder.mkdir(parents=True)
+    script = Path(__file__).parents[2] / "interpreters/lua/scripts/ray.io/v1/RayCluster/interpreter.lua"
+    (folder / "interpreter.lua").write_text(script.read_text())
+    ran = interp("list", "--folder", tmp_path)
+    assert "this is a bundled script without snippets/" in ran.out + ran.err
+    assert "`interp new --from RayCluster` writes a complete copy" in ran.out + ran.err
+
+
+NEW_MISTAKES = [  # arguments, part of the message
+    ((), "name either a GROUP/VERSION/KIND or, with --from, a bundled kind"),
+    (("example.io/v1/Thing", "--from", "RayJob"), "name either a GROUP/VERSION/KIND or"),
+    (("--from", "MPIJob"), "--from MPIJob is one of kubeflow.org/v1/MPIJob, kubeflow.org/v2beta1/MPIJob"),
+    (("--from", "RayJb"), "did you mean RayJob?"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), NEW_MISTAKES)
+def test_mistakes_in_new_are_named(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    ran = interp("new", *arguments, "--dir", tmp_path)
+    assert ran.code == 2
+    assert message in ran.err

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 
 from tests.interp.command import interp
 
@@ -55,7 +56,7 @@ EXPORTS = [  # arguments, exit code, part of what is said
 def test_export_prints_nothing_in_place_of_what_it_was_given(
     arguments: list[str], code: int, said: str, folder: Path
 ) -> None:
-    (folder.parent / "s.star").write_text("def GetReplicas(obj):\n    return 3\n")
+    (folder.parent / "s.star").write_text("# Division: whole\n\ndef GetReplicas(obj):\n    return 3\n")
     ran = interp("export", *arguments, cwd=folder.parent)
     assert (ran.code, ran.out) == (code, "")
     assert said in ran.err
@@ -64,5 +65,29 @@ def test_export_prints_nothing_in_place_of_what_it_was_given(
 def test_export_of_another_kind_goes_on_and_a_named_script_is_what_is_exported(folder: Path) -> None:
     assert interp("export", "RayJob", "--folder", folder).code == 0
     script = folder.parent / "mine.lua"
-    script.write_text("function GetReplicas(obj)\n  return 42\nend\n")
+    script.write_text("-- Division: whole\nfunction GetReplicas(obj)\n  return 42\nend\n")
     assert "return 42" in interp("export", "FlinkDeployment", "-s", script).out
+
+
+def test_what_would_do_harm_is_not_exported_and_the_reason_is_said(folder: Path) -> None:
+    script = folder.parent / "mine.lua"
+    script.write_text("function GetComponents(obj)\n  return {}\nend\n")
+    ran = interp("export", "FlinkDeployment", "-s", script)
+    assert "componentResource" not in yaml.safe_load(ran.out)["spec"]["customizations"]
+    assert "does not declare whether the kind may be divided" in ran.err
+
+
+EXPORTED = [  # kind, the rules among the three that decide division
+    ("TFJob", ["componentResource"]),
+    ("CloneSet.v1alpha1.apps.kruise.io", ["replicaResource", "replicaRevision"]),
+    ("FlinkDeployment", ["replicaResource", "componentResource"]),
+    ("Workflow", []),
+]
+
+
+@pytest.mark.parametrize(("kind", "rules"), EXPORTED)
+def test_exported_customizations_keep_the_rules_of_registration(kind: str, rules: list[str]) -> None:
+    document = yaml.safe_load(interp("export", kind).out)
+    deciding = {"replicaResource", "componentResource", "replicaRevision"}
+    assert [rule for rule in document["spec"]["customizations"] if rule in deciding] == rules
+    assert document["metadata"]["annotations"]["interp.dev/division"] in ("whole", "divides", "karmada")

@@ -13,8 +13,10 @@ from tests.interp.command import interp
 
 OBJECT = "{apiVersion: example.io/v1, kind: Thing, metadata: {name: t}}"
 SCRIPTS = {
-    "interpreter.lua": 'function GetReplicas(o)\n  return 1.5, { resourceRequests = { cpu = "20000" } }\nend\n',
-    "interpreter.star": 'def GetReplicas(o):\n    return 1.5, {"resourceRequests": {"cpu": "20000"}}\n',
+    "interpreter.lua": "-- Division: whole\nfunction GetReplicas(o)\n"
+    '  return 1.5, { resourceRequests = { cpu = "20000" } }\nend\n',
+    "interpreter.star": "# Division: whole\ndef GetReplicas(o):\n"
+    '    return 1.5, {"resourceRequests": {"cpu": "20000"}}\n',
 }
 FRACTION = "replicas: Karmada cuts 1.5 down to 1; return a whole number"
 FIELD = (
@@ -48,7 +50,7 @@ def test_lint_has_one_finding_for_each_however_many_cases_show_it(script: Path) 
     ran = interp("lint", script.parent)
     assert ran.code == 1
     assert ran.out.splitlines() == [
-        f"{script}:1:1: lost-value: case 'first' and 1 more: {lost}" for lost in (FIELD, FRACTION)
+        f"{script}:2:1: lost-value: case 'first' and 1 more: {lost}" for lost in (FIELD, FRACTION)
     ]
 
 

@@ -25,7 +25,7 @@ def run_pytest(folder: Path) -> str:
 def test_a_folder_of_scripts_is_collected_and_a_wrong_answer_fails(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("from interpreters.pytest_cases import pytest_collect_file\n")
     assert interp("new", "example.io/v1/Thing", cwd=tmp_path).code == 0
-    assert "2 passed" in run_pytest(tmp_path)
+    assert "4 passed" in run_pytest(tmp_path)
     script = tmp_path / "example.io/v1/Thing/interpreter.lua"
     script.write_text(script.read_text().replace("replicas = spec.replicas or 1", "replicas = 7"))
     output = run_pytest(tmp_path)

@@ -2,71 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from click.testing import CliRunner
 
 from certs.folder import make_folder
 from interp.verbs.register import command
+from tests.webhook.api_server import ApiServer, api_server
 from tests.webhook.server import SCRIPTS
-
-
-class ApiServer(BaseHTTPRequestHandler):
-    """Holds what it was given in `held`, takes every PATCH and DELETE and remembers it; refuses when told to."""
-
-    received: list[tuple[str, str, Any]] = []
-    held: dict[str, Any] = {}
-    status = 201
-
-    def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
-        self.answer(200 if path in self.held else 404, self.held.get(path, {"message": "not found"}))
-
-    def do_PATCH(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.received.append((self.path, self.headers["Content-Type"], json.loads(body)))
-        self.answer(self.status, {"message": "no"})
-
-    def do_DELETE(self) -> None:
-        self.received.append((self.path, "DELETE", None))
-        self.answer(200 if self.path in self.held else 404, {})
-
-    def answer(self, status: int, body: Any) -> None:
-        text = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
 
 
 @pytest.fixture
 def kubeconfig(tmp_path: Path) -> Iterator[Path]:
-    ApiServer.received, ApiServer.held, ApiServer.status = [], {}, 201
-    server = ThreadingHTTPServer(("127.0.0.1", 0), ApiServer)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "karmada",
-        "contexts": [{"name": "karmada", "context": {"cluster": "karmada", "user": "me"}}],
-        "clusters": [{"name": "karmada", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
-        "users": [{"name": "me", "user": {"token": "t"}}],
-    }
-    file = tmp_path / "kubeconfig"
-    file.write_text(yaml.safe_dump(config))
-    yield file
-    server.shutdown()
-    server.server_close()
+    with api_server(tmp_path) as file:
+        yield file
 
 
 def apply(kubeconfig: Path, *more: str) -> Any:
