@@ -76,7 +76,9 @@ def test_an_object_of_a_further_version_is_asked_about(tmp_path: Path) -> None:
 def test_a_kind_is_registered_for_the_same_operations_in_every_version(tmp_path: Path, kind: str) -> None:
     """What is proved on the cases of one version holds for the other."""
     make_folder(tmp_path, ["localhost"])
-    ran = interp("register", "--url", "https://localhost", "--ca", tmp_path / "ca.crt", "--kinds", kind, "-o", "json")
+    ran = interp(
+        "register", "--url", "https://localhost", "--ca", tmp_path / "ca.crt", "--kinds", kind, "--all", "-o", "json"
+    )
     rules = json.loads(ran.out)["webhooks"][0]["rules"]
     assert len({version for rule in rules for version in rule["apiVersions"]}) == 2
     assert len({tuple(rule["operations"]) for rule in rules}) == 1, ran.err
