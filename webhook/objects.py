@@ -16,7 +16,7 @@ from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import ScriptError
 from interpreters.core.kinds import GroupVersionKind
 from webhook.logs import LOGGER
-from webhook.registration import tells_pods
+from webhook.registration.plan import tells_pods
 from webhook.service import Service
 from webhook.workloads import interpreted
 
