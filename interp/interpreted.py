@@ -7,7 +7,9 @@ from typing import Any
 
 from estimator.placement.bindings import Interpreted
 from interpreters.catalog import Catalog
-from interpreters.core.errors import ScriptError, UnknownTargetError
+from interpreters.core.division import Division
+from interpreters.core.errors import InputError, ScriptError, UnknownTargetError
+from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME
 from interpreters.core.wire import Reply
 from interpreters.interpretation import Runner, interpret, request_for
@@ -23,9 +25,20 @@ def interpreted(runner: Runner, catalog: Catalog, obj: Mapping[str, Any], *, com
         if parts is None:
             raise
         replicas = None  # the legacy fields are only tried for: components say it all
+    division = division_of(catalog, GroupVersionKind.of(dict(obj)))
     if replicas is None:
-        return Interpreted(parts)
-    return Interpreted(parts, replicas.replicas, replicas.replica_requirements)
+        return Interpreted(parts, division=division)
+    return Interpreted(parts, replicas.replicas, replicas.replica_requirements, division)
+
+
+def division_of(catalog: Catalog, kind: GroupVersionKind) -> Division | None:
+    """How the scripts that count a kind declare that it may be divided; None if they do not say."""
+    from webhook.registration.rules import declared_division
+
+    try:
+        return declared_division(dict(catalog.operations(kind)))
+    except InputError:
+        return None
 
 
 def _ask(runner: Runner, catalog: Catalog, obj: Mapping[str, Any], operation: str) -> Reply | None:

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from interpreters.core.division import Division
 from interpreters.core.errors import InputError
 from interpreters.core.karmada import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
@@ -51,15 +52,18 @@ class Interpreted:
     components: tuple[Component, ...] | None = None
     replicas: int | None = None
     requirements: ReplicaRequirements | None = None
+    division: Division | None = None
 
     @property
     def as_components(self) -> tuple[Component, ...]:
         """The pods it stands for, whichever script said so."""
         if self.components is not None:
             return self.components
-        return () if self.replicas is None else (self._main(),)
+        return () if self.replicas is None else (self.as_replicas,)
 
-    def _main(self) -> Component:
+    @property
+    def as_replicas(self) -> Component:
+        """The pods as one number of equal ones."""
         return Component(MAIN, self.replicas or 0, _without_namespace(self.requirements))
 
 

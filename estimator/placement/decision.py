@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from estimator.placement.bindings import Interpreted
+from interpreters.core.division import Division
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, Wire
 
@@ -27,8 +28,12 @@ class Demand:
 
     @staticmethod
     def of(workload: Mapping[str, Any], said: Interpreted) -> Demand:
+        """A kind that declares how it may be divided is believed; of others the number of components decides."""
         uid = (workload.get("metadata") or {}).get("uid") or ""
-        return Demand(GroupVersionKind.of(dict(workload)), said.as_components, str(uid))
+        kind = GroupVersionKind.of(dict(workload))
+        if said.division in (Division.DIVIDES, Division.KARMADA) and said.replicas is not None:
+            return Demand(kind, (said.as_replicas,), str(uid))
+        return Demand(kind, said.as_components, str(uid), undivided=said.division is Division.WHOLE)
 
     @property
     def is_whole(self) -> bool:

@@ -12,7 +12,10 @@ from interp.output import format_option, print_json, print_yaml
 from interp.release import karmada_option
 from interp.scripts import Sources, open_scripts, script_options
 
+REPLICAS, COMPONENTS, NOTHING = "replicas", "components", "nothing"
+
 if TYPE_CHECKING:
+    from interpreters.catalog import Catalog
     from interpreters.core.documents import Document
     from interpreters.core.karmada import Release
     from interpreters.core.kinds import GroupVersionKind
@@ -51,7 +54,7 @@ def command(
     interp bind flink.yaml --policy policy.yaml --clusters member1 --like karmada --karmada 1.18
     interp bind web.yaml --clusters member1=3,member2=2
     """
-    from estimator.placement.bindings import GATE, build_binding, parse_targets
+    from estimator.placement.bindings import GATE, Interpreted, build_binding, parse_targets
     from estimator.placement.matching import unselected
     from estimator.placement.priority import NO_PRIORITY, priority_of, read_classes
     from estimator.placement.release_checks import WORKLOAD_AFFINITY_GATE
@@ -70,8 +73,11 @@ def command(
     with open_scripts(Sources(**options), {GroupVersionKind.of(obj) for obj in objects}) as (runner, catalog):
         for obj in objects:
             kind = GroupVersionKind.of(obj)
-            said = interpreted(runner, catalog, obj, components=gate and not _only_replicas(kind, like))
-            if not said.as_components:
+            asked = _asked(catalog, kind, gate, karmada) if like == "karmada" else None
+            said = interpreted(runner, catalog, obj, components=gate and asked != REPLICAS)
+            if asked == NOTHING:
+                said = Interpreted()
+            elif not said.as_components:
                 click.echo(f"note: no script says what pods {kind} stands for", err=True)
             for warning in unselected(matching, obj) if matching else ():
                 _warn(warning)
@@ -102,11 +108,19 @@ def _policy(path: str) -> Document:
     return policy
 
 
-def _only_replicas(kind: GroupVersionKind, like: str) -> bool:
-    """Karmada answers for Kubernetes' own kinds by code of its own, which tells replicas and no components."""
-    from interpreters.core.karmada_answers import is_native
+def _asked(catalog: Catalog, kind: GroupVersionKind, gate: bool, release: Release) -> str:
+    """What Karmada asks of a kind that `interp register` registered: Kubernetes' own and those that divide
+    have replicas, those that go whole components, or nothing while the gate is off."""
+    from interp.interpreted import division_of
+    from interpreters.core.division import Division
+    from interpreters.core.karmada_answers import answered_by_karmada, is_native
+    from webhook.registration.rules import REPLICAS as COUNTED
 
-    return like == "karmada" and is_native(kind)
+    if is_native(kind) or (division := division_of(catalog, kind)) in (Division.DIVIDES, Division.KARMADA):
+        return REPLICAS
+    if division is Division.WHOLE and not gate and COUNTED not in answered_by_karmada(kind, release):
+        return NOTHING
+    return COMPONENTS
 
 
 def _affinity_groups(policy: Document | None, obj: Document) -> dict[str, str]:
