@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup serve test check format bench soak conformance live clean proto docs
+.PHONY: help setup serve test check format bench soak conformance live live-programs clean proto docs
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -64,11 +64,20 @@ conformance: $(READY)  ## Karmada's own scripts and test data: make conformance 
 		tests/interpreters/test_karmada_answers.py
 
 # The tag is Karmada's own: its estimator client still speaks a protobuf that Kubernetes is about to drop.
-live: $(READY)  ## a real Karmada, built from its published modules, meets interp: needs Go, a quarter of an hour the first time
+GO_BUILD := nice go build -tags kubernetes_protomessage_one_more_release
+KARMADA_PROGRAMS := controller-manager scheduler webhook
+live: live-programs  ## a real Karmada meets interp; needs Go, a quarter of an hour the first time: make live [KARMADA_SRC=<a Karmada checkout>]
+	KARMADA_SRC="$(abspath $(KARMADA_SRC))" $(BIN)/python -m pytest -vv tests/live/karmada.py tests/live/registering.py
+
+live-programs: $(READY)
 	@command -v go >/dev/null || { echo "make live builds Karmada and Kubernetes and needs Go 1.25 or newer"; exit 2; }
 	@mkdir -p build/live && cp tests/live/go.mod build/live
-	cd build/live && nice go build -mod=mod -tags kubernetes_protomessage_one_more_release -o bin/ tool
-	$(BIN)/python -m pytest -vv tests/live/karmada.py
+ifdef KARMADA_SRC
+	cd build/live && $(GO_BUILD) -mod=mod -o bin/ go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver
+	cd "$(KARMADA_SRC)" && $(GO_BUILD) -o "$(CURDIR)/build/live/checkout/" $(addprefix ./cmd/,$(KARMADA_PROGRAMS))
+else
+	cd build/live && $(GO_BUILD) -mod=mod -o bin/ tool
+endif
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache dist build

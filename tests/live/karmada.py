@@ -18,7 +18,7 @@ import yaml
 
 from tests.interp.command import Ran, interp
 from tests.live.api import Refused, eventually, named
-from tests.live.peers import ESTIMATOR_PORT, ControlPlane, control_plane, free_port, process, scheduler
+from tests.live.peers import ESTIMATOR_PORT, ControlPlane, control_plane, free_port, permissive, process, scheduler
 from tests.webhook.server import Client, Server
 
 FLINK = Path(__file__).parents[2] / "docs/examples/flink.yaml"
@@ -47,7 +47,7 @@ def binding(job: dict[str, Any]) -> dict[str, Any]:
 def policy(namespace: str, **placement: Any) -> dict[str, Any]:
     """All Flink jobs of a namespace, with what they need, whole into one cluster that has room."""
     usual = {
-        "clusterAffinity": {"clusterNames": ["member"]},
+        "clusterAffinity": {"clusterNames": ["member1"]},
         "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}],
         "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
     }
@@ -106,7 +106,9 @@ def state_and_health(plane: ControlPlane, job: dict[str, Any]) -> tuple[str | No
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    with control_plane(tmp_path_factory.mktemp("live")) as plane:
+    flinks = permissive("flink.apache.org", "v1beta1", "FlinkDeployment")
+    with control_plane(tmp_path_factory.mktemp("live"), [flinks]) as plane:
+        plane.karmada.create(named("v1", "Namespace", "streams"), named("v1", "Namespace", "spare"))
         add_node(plane, "first")
         yield plane
 
@@ -119,7 +121,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(plane: ControlPlane, ledger: Path) -> Iterator[Server]:
     flags = ["--ledger", f"sqlite:///{ledger}", "--kubeconfig", str(plane.karmada.kubeconfig),
-             "--admission-modes", "spare=record", "--clusters", f"member={plane.member.kubeconfig}"]  # fmt: skip
+             "--admission-modes", "spare=record", "--clusters", f"member1={plane.member.kubeconfig}"]  # fmt: skip
     with Server(plane.pki, *flags) as server:
         yield server
 
@@ -135,15 +137,15 @@ def registered(plane: ControlPlane, server: Server) -> Ran:
 def scheduling(plane: ControlPlane, registered: Ran, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Karmada's scheduler, and `interp estimator` where it looks for the member's estimator: behind a Service."""
     port, folder = free_port(), tmp_path_factory.mktemp("scheduling")
-    service = named("v1", "Service", "karmada-scheduler-estimator-member", "karmada-system")
+    service = named("v1", "Service", "karmada-scheduler-estimator-member1", "karmada-system")
     ports = [{"port": ESTIMATOR_PORT, "targetPort": port}]
     plane.karmada.create({**service, "spec": {"type": "ExternalName", "externalName": "localhost", "ports": ports}})
     probe = free_port()
-    flags = ["--cluster-name=member", f"--kubeconfig={plane.member.kubeconfig}", f"--server-port={port}",
+    flags = ["--cluster-name=member1", f"--kubeconfig={plane.member.kubeconfig}", f"--server-port={port}",
              "--metrics-bind-address=0", f"--health-probe-bind-address=127.0.0.1:{probe}"]  # fmt: skip
     with process(folder, sys.executable, "-m", "interp", "estimator", *flags) as check:
         eventually(lambda: check() or is_ready(f"http://127.0.0.1:{probe}/readyz"), "the estimator has read the member")
-        with scheduler(folder, plane.karmada):
+        with scheduler(folder, plane):
             yield
 
 
@@ -179,7 +181,7 @@ def test_the_scheduler_asks_the_estimator_and_sends_the_job_where_it_fits(
     """That no node has the disk, only an estimator knows; by Karmada's own summary of the cluster there is room."""
     elsewhere = flink("elsewhere", "spare", podTemplate={"spec": {"nodeSelector": {"disk": "tape"}}})
     plane.karmada.create(policy("spare"), elsewhere)
-    assert eventually(lambda: clusters_of(plane, flink()), "the job is scheduled") == ["member"]
+    assert eventually(lambda: clusters_of(plane, flink()), "the job is scheduled") == ["member1"]
     refusal = eventually(lambda: refusal_of(plane, elsewhere), "the other job is looked at")
     assert refusal == "failed to select clusters: no enough resource when selecting 1 clusters"
 
@@ -187,7 +189,7 @@ def test_the_scheduler_asks_the_estimator_and_sends_the_job_where_it_fits(
 def test_the_binding_is_the_one_that_interp_foretells(plane: ControlPlane, scheduling: None, tmp_path: Path) -> None:
     for name, obj in [("job", flink()), ("policy", policy("streams"))]:
         (tmp_path / name).write_text(json.dumps(plane.karmada.find(obj)))
-    flags = ["--clusters", "member", "--feature-gates", "MultiplePodTemplatesScheduling=true", "--like", "karmada"]
+    flags = ["--clusters", "member1", "--feature-gates", "MultiplePodTemplatesScheduling=true", "--like", "karmada"]
     release = ["--karmada", explained(plane, flink())["karmada"]]
     foretold = interp("bind", tmp_path / "job", "--policy", tmp_path / "policy", *flags, *release, "-o", "json")
     specs = [json.loads(foretold.out)["spec"], plane.karmada.find(binding(flink()))["spec"]]

@@ -1,15 +1,17 @@
-"""The neighbours that interp meets nowhere else: etcd, two Kubernetes API servers and Karmada, as real processes.
+"""The neighbours that interp meets nowhere else: etcd, three Kubernetes API servers and Karmada, as real processes.
 
-`make live` builds them from the modules that go.mod names. One API server is Karmada's, the other a member cluster's.
+`make live` builds them from the modules that go.mod names, or Karmada from the checkout that KARMADA_SRC names. One API
+server is Karmada's, the others are those of two member clusters.
 """
 
 from __future__ import annotations
 
 import base64
+import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,53 +24,75 @@ from tests.live.api import TOKEN, Api, eventually, named
 
 BUILT = Path(__file__).parents[2] / "build" / "live"
 ESTIMATOR_PORT = 10352  # that the scheduler looks for in a Service; the Service says which port that really is
-# Without the first gate Karmada asks for no components, without the second it does not count what quotas have used.
-_GATES = "--feature-gates=MultiplePodTemplatesScheduling=true,FederatedQuotaEnforcement=true"
+MEMBERS = ("member1", "member2")
+# Karmada's programs come from its checkout if there is one, everything else from the published modules.
+_CHECKOUT = os.environ.get("KARMADA_SRC", "")
+_KARMADA = ("controller-manager", "scheduler", "webhook")
 _SILENT = ("--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect=false")
+_HASTE = ("--kube-api-qps=500", "--kube-api-burst=1000")  # many objects come at once, and no other tenant is near
 
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """Karmada with one member cluster."""
+    """Karmada with two member clusters."""
 
     karmada: Api
-    member: Api
+    members: tuple[Api, ...]
     pki: Path
+    gates: str
+
+    @property
+    def member(self) -> Api:
+        """The first of them, for what concerns only one."""
+        return self.members[0]
 
 
 @contextmanager
-def control_plane(folder: Path) -> Iterator[ControlPlane]:
-    """Everything but the scheduler, running until the end of the block; logs are in the folder."""
+def control_plane(
+    folder: Path, definitions: Sequence[dict[str, Any]], *, components: bool = True
+) -> Iterator[ControlPlane]:
+    """Everything but the scheduler, running until the end of the block; logs are in the folder.
+
+    With `components` Karmada asks for those (the feature gate MultiplePodTemplatesScheduling, which is off by default).
+    """
     pki = folder / "pki"
     make_folder(pki, ["localhost", "127.0.0.1"])
     (pki / "tokens.csv").write_text(f"{TOKEN},live,live,system:masters\n")
+    # Without the second gate Karmada does not count what quotas have used.
+    gates = f"--feature-gates=MultiplePodTemplatesScheduling={str(components).lower()},FederatedQuotaEnforcement=true"
     with ExitStack() as running:
         etcd, peer = f"http://127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}"
         flags = [f"--data-dir={folder / 'etcd'}", f"--listen-client-urls={etcd}", f"--advertise-client-urls={etcd}",
                  f"--listen-peer-urls={peer}", "--unsafe-no-fsync"]  # fmt: skip
         running.enter_context(process(folder, "server", *flags))  # as the module of etcd calls it
-        karmada = running.enter_context(_api_server(folder, Api("karmada", free_port(), pki), etcd))
-        member = running.enter_context(_api_server(folder, Api("member", free_port(), pki), etcd))
-        _install(karmada, member)
-        running.enter_context(_karmada_webhook(folder, karmada))
-        flags = ["--cluster-success-threshold=1s", "--cluster-status-update-frequency=1s", *_SILENT, _GATES]
+        karmada, *members = (
+            running.enter_context(_api_server(folder, Api(name, free_port(), pki), etcd))
+            for name in ("karmada", *MEMBERS)
+        )
+        _install(karmada, members, definitions)
+        running.enter_context(_karmada_webhook(folder, karmada, gates))
+        flags = ["--cluster-success-threshold=1s", "--cluster-status-update-frequency=1s", "--cluster-api-qps=500",
+                 "--cluster-api-burst=1000", *_HASTE, *_SILENT, gates]  # fmt: skip
         running.enter_context(process(folder, "controller-manager", f"--kubeconfig={karmada.kubeconfig}", *flags))
-        _join(karmada, member)
-        yield ControlPlane(karmada, member, pki)
+        for member in members:
+            _join(karmada, member)
+        yield ControlPlane(karmada, tuple(members), pki, gates)
 
 
 @contextmanager
-def scheduler(folder: Path, karmada: Api) -> Iterator[None]:
-    """Karmada's scheduler, which asks estimators."""
-    flags = ["--enable-scheduler-estimator", f"--scheduler-estimator-port={ESTIMATOR_PORT}", *_SILENT, _GATES]
-    with process(folder, "scheduler", f"--kubeconfig={karmada.kubeconfig}", *flags):
+def scheduler(folder: Path, plane: ControlPlane, *, estimators: bool = True) -> Iterator[None]:
+    """Karmada's scheduler, which asks estimators or goes by its own summary of the clusters alone."""
+    flags = [f"--kubeconfig={plane.karmada.kubeconfig}", *_HASTE, *_SILENT, plane.gates]
+    if estimators:
+        flags += ["--enable-scheduler-estimator", f"--scheduler-estimator-port={ESTIMATOR_PORT}"]
+    with process(folder, "scheduler", *flags):
         yield
 
 
 @contextmanager
 def process(folder: Path, program: str, *flags: str) -> Iterator[Callable[[], None]]:
     """A program that was built, or another by its path. Yields a check that it still runs."""
-    path = BUILT / "bin" / program
+    path = BUILT / ("checkout" if _CHECKOUT and program in _KARMADA else "bin") / program
     with (folder / f"{path.name}-{free_port()}.log").open("w") as log:
         running = subprocess.Popen([path, *flags], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
@@ -105,11 +129,11 @@ def _api_server(folder: Path, api: Api, etcd: str) -> Iterator[Api]:
 
 
 @contextmanager
-def _karmada_webhook(folder: Path, karmada: Api) -> Iterator[None]:
+def _karmada_webhook(folder: Path, karmada: Api, gates: str) -> Iterator[None]:
     """Karmada's own admission, which completes policies and refuses registrations that it does not like."""
     port = free_port()
     flags = [f"--secure-port={port}", "--bind-address=127.0.0.1", f"--cert-dir={karmada.pki}",
-             "--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:0", _GATES]  # fmt: skip
+             "--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:0", gates]  # fmt: skip
     with process(folder, "webhook", f"--kubeconfig={karmada.kubeconfig}", *flags) as check:
         eventually(lambda: check() or _listens(port), "Karmada's webhook listens")
         text = (_sources() / "artifacts/deploy/webhook-configuration.yaml").read_text()
@@ -119,22 +143,25 @@ def _karmada_webhook(folder: Path, karmada: Api) -> Iterator[None]:
         yield
 
 
-def _install(karmada: Api, member: Api) -> None:
-    """The kinds of Karmada on one side, those of people on both."""
+def _install(karmada: Api, members: Sequence[Api], definitions: Sequence[dict[str, Any]]) -> None:
+    """The kinds of Karmada on one side, those of people on all."""
     bases = sorted((_sources() / "charts/karmada/_crds/bases").glob("*/*.yaml"))
     karmada.create(*(yaml.safe_load(base.read_text()) for base in bases))
     # Karmada serves Cluster from an API server of its own; its controllers do not see the difference.
-    karmada.create(_permissive("cluster.karmada.io", "v1alpha1", "Cluster", "Cluster"))
-    for api in (karmada, member):
-        api.create(_permissive("flink.apache.org", "v1beta1", "FlinkDeployment", "Namespaced"))
-    for name in ("karmada-system", "karmada-cluster", "streams", "spare"):
+    karmada.create(permissive("cluster.karmada.io", "v1alpha1", "Cluster", "Cluster"))
+    for api in (karmada, *members):
+        api.create(*definitions)
+    for name in ("karmada-system", "karmada-cluster"):
         karmada.create(named("v1", "Namespace", name))
-    for version, kind in [
+    awaited = [
         ("work.karmada.io/v1alpha2", "ResourceBinding"),
         ("policy.karmada.io/v1alpha1", "PropagationPolicy"),
         ("cluster.karmada.io/v1alpha1", "Cluster"),
-        ("flink.apache.org/v1beta1", "FlinkDeployment"),
-    ]:
+    ]
+    for definition in definitions:
+        spec = definition["spec"]
+        awaited.append((f"{spec['group']}/{spec['versions'][0]['name']}", spec["names"]["kind"]))
+    for version, kind in awaited:
         eventually(lambda version=version, kind=kind: karmada.serves(version, kind), f"{kind} is served")  # type: ignore[misc]
 
 
@@ -150,7 +177,7 @@ def _join(karmada: Api, member: Api) -> None:
         conditions = karmada.find(cluster).get("status", {}).get("conditions", [])
         return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
-    eventually(is_ready, "Karmada sees the member cluster")
+    eventually(is_ready, f"Karmada sees {member.name}")
 
 
 def free_port() -> int:
@@ -164,17 +191,27 @@ def _listens(port: int) -> bool:
         return caller.connect_ex(("127.0.0.1", port)) == 0
 
 
+def karmada_version() -> str:
+    """The version of the Karmada that was built, as its module says it; of a checkout nobody says it."""
+    return "" if _CHECKOUT else _module("{{.Version}}").removeprefix("v")
+
+
 def _sources() -> Path:
-    """Where Go keeps the Karmada that the peers were built from."""
-    listed = ["go", "list", "-mod=mod", "-m", "-f", "{{.Dir}}", "github.com/karmada-io/karmada"]
-    return Path(subprocess.run(listed, cwd=BUILT, check=True, capture_output=True, text=True).stdout.strip())
+    """Where the Karmada lies that the peers were built from."""
+    return Path(_CHECKOUT or _module("{{.Dir}}"))
 
 
-def _permissive(group: str, version: str, kind: str, scope: str) -> dict[str, Any]:
+def _module(told: str) -> str:
+    listed = ["go", "list", "-mod=mod", "-m", "-f", told, "github.com/karmada-io/karmada"]
+    return subprocess.run(listed, cwd=BUILT, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def permissive(group: str, version: str, kind: str, scope: str = "Namespaced") -> dict[str, Any]:
     """A definition of a kind that takes any fields."""
     plural = f"{kind.lower()}s"
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     served = {"name": version, "served": True, "storage": True, "schema": schema, "subresources": {"status": {}}}
     names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
     definition = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"{plural}.{group}")
+    definition["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved"}  # asked for in *.k8s.io
     return {**definition, "spec": {"group": group, "scope": scope, "versions": [served], "names": names}}

@@ -1,0 +1,188 @@
+"""Registering with a real Karmada that has work already: what would change is named first, and can be taken back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.interp.command import Ran, interp
+from tests.live.api import collection, eventually, named
+from tests.live.peers import MEMBERS, ControlPlane, control_plane, permissive, scheduler
+from tests.webhook.server import Client, Server
+
+CART = {
+    **named("apps.kruise.io/v1alpha1", "CloneSet", "cart", "shop"),
+    "spec": {"replicas": 6, "template": {"spec": {"containers": [{"name": "main", "image": "cart"}]}}},
+}
+ACT = {**named("stage.example.org/v1", "Act", "hamlet", "shop"), "spec": {"actors": 2}}
+GATE = ("--feature-gates", "MultiplePodTemplatesScheduling=true")
+# It declares what is not so: that a CloneSet cannot be divided.
+CARELESS = """\
+-- Division: whole
+function GetComponents(object)
+  return { { name = "main", replicas = object.spec.replicas } }
+end
+
+function ReviseReplica(object, replicas)
+  return object
+end
+"""
+ACTORS = """\
+-- Division: whole
+function GetComponents(object)
+  return { { name = "actor", replicas = object.spec.actors * FACTOR } }
+end
+"""
+
+
+def weighted() -> dict[str, Any]:
+    """As many of each CloneSet in both members."""
+    weights = [{"targetCluster": {"clusterNames": [name]}, "weight": 1} for name in MEMBERS]
+    division = {"replicaDivisionPreference": "Weighted", "weightPreference": {"staticWeightList": weights}}
+    placement = {
+        "clusterAffinity": {"clusterNames": list(MEMBERS)},
+        "replicaScheduling": {"replicaSchedulingType": "Divided", **division},
+    }
+    selectors = [{"apiVersion": one["apiVersion"], "kind": one["kind"]} for one in (CART, ACT)]
+    policy = named("policy.karmada.io/v1alpha1", "PropagationPolicy", "shop", "shop")
+    return {**policy, "spec": {"resourceSelectors": selectors, "placement": placement}}
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    folder = tmp_path_factory.mktemp("registering")
+    kinds = [("apps.kruise.io", "v1alpha1", "CloneSet"), ("stage.example.org", "v1", "Act")]
+    with control_plane(folder, [permissive(*kind) for kind in kinds]) as plane, scheduler(folder, plane):
+        plane.karmada.create(named("v1", "Namespace", "shop"), weighted(), CART)
+        eventually(lambda: pods(plane) == [3, 3], "the CloneSet is divided")
+        yield plane
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scripts")
+    for kind, text in (("apps.kruise.io/v1alpha1/CloneSet", CARELESS), ("stage.example.org/v1/Act", actors(1))):
+        (folder / kind).mkdir(parents=True)
+        (folder / kind / "interpreter.lua").write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(plane: ControlPlane, scripts: Path) -> Iterator[Server]:
+    with Server(plane.pki, "--scripts", str(scripts), "--bundled-language", "none") as server:
+        yield server
+
+
+def actors(factor: int) -> str:
+    return ACTORS.replace("FACTOR", str(factor))
+
+
+def pods(plane: ControlPlane) -> list[int]:
+    """How many the members were asked for."""
+    copies = [member.find(CART) for member in plane.members]
+    return [copy["spec"]["replicas"] for copy in copies if copy]
+
+
+def relabel(plane: ControlPlane, value: str) -> None:
+    plane.karmada.change(CART, {"metadata": {"labels": {"season": value}}})
+
+
+def arrived(plane: ControlPlane, value: str) -> bool:
+    copies = [member.find(CART) for member in plane.members]
+    return all(copy and copy["metadata"].get("labels", {}).get("season") == value for copy in copies)
+
+
+def register(plane: ControlPlane, server: Server, scripts: Path, kind: str, *flags: str | Path) -> Ran:
+    return interp(
+        "register", "--url", f"https://127.0.0.1:{server.port}/interpret", "--ca", plane.pki / "ca.crt",
+        "--kubeconfig", plane.karmada.kubeconfig, "--scripts", scripts, "--bundled-language", "none",
+        "--kinds", kind, *GATE, *flags,
+    )  # fmt: skip
+
+
+def sample(folder: Path) -> Path:
+    """An object to prove on that the script revises nothing."""
+    file = folder / "cart.json"
+    file.write_text(json.dumps(CART))
+    return file
+
+
+def asked(plane: ControlPlane, server: Server) -> float:
+    """How often Karmada asked for components, after yet another change: it tells nobody when it sees a registration."""
+    plane.karmada.change(CART, {"metadata": {"annotations": {"asked": str(server.process.pid)}}})
+    plane.karmada.change(CART, {"metadata": {"annotations": {"asked": None}}})
+    client = Client(server.port, plane.pki / "ca.crt")
+    try:
+        return client.metric("interp_requests_total", operation="InterpretComponent")
+    finally:
+        client.close()
+
+
+def registrations(plane: ControlPlane) -> list[str]:
+    path = collection({**named("config.karmada.io/v1alpha1", "ResourceInterpreterWebhookConfiguration", "")})
+    return [one["metadata"]["name"] for one in plane.karmada.ask("GET", path).body["items"]]
+
+
+def components(plane: ControlPlane) -> list[int]:
+    binding = plane.karmada.find(named("work.karmada.io/v1alpha2", "ResourceBinding", "hamlet-act", "shop"))
+    return [one["replicas"] for one in binding.get("spec", {}).get("components", [])]
+
+
+def test_what_would_change_a_binding_is_refused_and_names_it(
+    plane: ControlPlane, server: Server, scripts: Path, tmp_path: Path
+) -> None:
+    ran = register(plane, server, scripts, "CloneSet", "--sample", sample(tmp_path), "--apply")
+    assert ran.code == 1, ran.err
+    divided = "it is divided now (member1 3, member2 3) and would go whole to each of these clusters"
+    assert f"CloneSet shop/cart: {divided}" in ran.err
+    assert "nothing was applied" in ran.err
+    assert registrations(plane) == []
+
+
+def test_whoever_says_yes_gets_what_was_foretold(
+    plane: ControlPlane, server: Server, scripts: Path, tmp_path: Path
+) -> None:
+    ran = register(plane, server, scripts, "CloneSet", "--sample", sample(tmp_path), "--apply", "--yes")
+    assert (ran.code, registrations(plane)) == (0, ["interp"]), ran.err
+    eventually(lambda: asked(plane, server), "Karmada asks interp")
+    eventually(lambda: pods(plane) == [6, 6], "all pods in both clusters")
+
+
+def test_removing_takes_it_back(plane: ControlPlane, server: Server) -> None:
+    ran = interp("register", "--remove", "--kubeconfig", plane.karmada.kubeconfig)
+    assert (ran.code, registrations(plane)) == (0, []), ran.err
+
+    def divided_again() -> bool:
+        relabel(plane, "winter")
+        return arrived(plane, "winter") and pods(plane) == [3, 3]
+
+    eventually(divided_again, "the CloneSet is divided again")
+
+
+def test_touching_makes_karmada_ask_again_after_a_script_changed(
+    plane: ControlPlane, server: Server, scripts: Path
+) -> None:
+    ran = register(plane, server, scripts, "Act", "--apply")
+    assert ran.code == 0, ran.err
+
+    def bound() -> bool:
+        if not plane.karmada.find(ACT):
+            plane.karmada.create(ACT)
+        if components(plane) != [2]:  # seen before the registration was
+            plane.karmada.change(ACT, {"metadata": {"annotations": {"again": str(ran.code)}}})
+            plane.karmada.change(ACT, {"metadata": {"annotations": {"again": None}}})
+        return components(plane) == [2]
+
+    eventually(bound, "the act is bound")
+    before = plane.karmada.find(ACT)["metadata"].get("annotations")
+    (scripts / "stage.example.org/v1/Act/interpreter.lua").write_text(actors(2))
+    server.wait_for("reloaded", what="scripts")
+    assert components(plane) == [2], "Karmada does not know that the answer is another"
+    ran = register(plane, server, scripts, "Act", "--touch")
+    assert (ran.code, ran.out) == (0, "Karmada is asking again about 1 object\n"), ran.err
+    eventually(lambda: components(plane) == [4], "the new answer is in the binding")
+    assert plane.karmada.find(ACT)["metadata"].get("annotations") == before, "touching leaves no trace"
