@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup serve test check format bench soak conformance live live-programs clean proto docs
+.PHONY: help setup serve test check format bench soak conformance live live-matrix live-programs clean proto docs
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -45,8 +45,9 @@ format: $(READY)  ## let ruff rewrite the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY)  ## pages made from the sources: READMEs of the bundled kinds and docs/kinds.md
+docs: $(READY)  ## pages made from the sources: READMEs of the bundled kinds, docs/kinds.md, docs/live-matrix.md
 	$(BIN)/python -m interpreters.lua.kind_docs
+	$(BIN)/python -m tests.live.matrix.results
 
 bench: $(READY)  ## figures against the budgets of docs/design.md
 	$(BIN)/python -m benchmarks
@@ -67,7 +68,11 @@ conformance: $(READY)  ## Karmada's own scripts and test data: make conformance 
 GO_BUILD := nice go build -tags kubernetes_protomessage_one_more_release
 KARMADA_PROGRAMS := controller-manager scheduler webhook
 live: live-programs  ## a real Karmada meets interp; needs Go, a quarter of an hour the first time: make live [KARMADA_SRC=<a Karmada checkout>]
-	KARMADA_SRC="$(abspath $(KARMADA_SRC))" $(BIN)/python -m pytest -vv tests/live/karmada.py tests/live/registering.py
+	KARMADA_SRC="$(abspath $(KARMADA_SRC))" $(BIN)/python -m pytest -vv tests/live/karmada.py tests/live/registering.py tests/live/matrix/part.py
+
+live-matrix: live-programs  ## every kind under every policy against Karmada alone: make live-matrix [KARMADA_SRC=… KARMADA_NAME=… SAMPLES=1]
+	KARMADA_SRC="$(abspath $(KARMADA_SRC))" KARMADA_NAME="$(KARMADA_NAME)" SAMPLES="$(SAMPLES)" $(BIN)/python -m pytest -vv -s tests/live/matrix/full.py
+	$(BIN)/python -m tests.live.matrix.results
 
 live-programs: $(READY)
 	@command -v go >/dev/null || { echo "make live builds Karmada and Kubernetes and needs Go 1.25 or newer"; exit 2; }
