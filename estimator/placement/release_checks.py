@@ -31,6 +31,9 @@ def _purge_modes(spec: Mapping[str, Any], release: Release) -> Iterator[PolicyFi
         mode, where = _mapping(failover.get(part)).get("purgeMode"), f"spec.failover.{part}.purgeMode"
         if mode is None:
             continue
+        if not isinstance(mode, str):
+            yield PolicyFinding("error", "purge-mode", where, "expected text")
+            continue
         if mode not in known:
             instead = RENAMED_PURGE_MODES.get(mode, "")
             hint = f"write {instead}" if instead else f"expected one of {', '.join(known)}"

@@ -114,6 +114,12 @@ ENVELOPES = (
 
 QUESTIONS = (
     Row(
+        "a policy whose purge mode is a list",
+        post(policy(b'{},"failover":{"application":{"purgeMode":[]}}'), "/validate-policy"),
+        200,
+        says="expected text",
+    ),
+    Row(
         "a policy of 450 000 groups",
         post(lambda: gzip.compress(groups(450_000)), "/validate-policy", GZIP),
         400,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from certs.folder import make_folder
+from tests.hostile.neighbour import Neighbour
 from tests.interpreters.sandbox.attacks import ATTACKS
 from tests.webhook.server import KINDS, SCRIPTS, Client, Server, request
 
@@ -34,6 +35,7 @@ class Report:
     attacks: Counter[int] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     slowest: float = 0.0
+    worst: dict[str, float] = field(default_factory=dict)  # of a neighbour who asks all the while, by path
 
 
 def write_attacks(folder: Path) -> int:
@@ -113,7 +115,10 @@ def run(seconds: float, workers: int = 4) -> Report:
         flags = ["--scripts", str(SCRIPTS), "--scripts", str(folder / "attacks"), "--bundled-language", "none",
                  "--workers", str(workers)]  # fmt: skip
         with Server(folder, *flags) as server:
-            report = bombard(server, folder / "ca.crt", attacks, seconds)
+            with Neighbour(server.port, folder / "ca.crt") as neighbour:
+                report = bombard(server, folder / "ca.crt", attacks, seconds)
+            report.worst = neighbour.worst
+            report.wrong += neighbour.wrong
             client = Client(server.port, folder / "ca.crt")
             ready = client.get("/readyz")[1]
             if not ready["ready"]:
@@ -127,6 +132,8 @@ def main() -> int:
     report = run(parser.parse_args().seconds)
     attacks = ", ".join(f"{count} with status {code}" for code, count in sorted(report.attacks.items()))
     print(f"{report.good} good requests, slowest {report.slowest * 1000:.0f} ms; attacks answered: {attacks}")
+    for path, worst in sorted(report.worst.items()):
+        print(f"a neighbour's worst wait for {path}: {worst * 1000:.0f} ms")
     for wrong in report.wrong[:20]:
         print(f"WRONG {wrong}", file=sys.stderr)
     return 1 if report.wrong else 0

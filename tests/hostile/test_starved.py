@@ -1,0 +1,98 @@
+"""What starves a server instead of feeding it too much: connections that one address holds, a log that nobody reads."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from certs.folder import make_folder
+from tests.webhook.server import SCRIPTS, Client, Server, request
+from webhook.log_writer import LogWriter
+
+FLAGS = ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1"]
+HELD = 20
+
+
+@pytest.fixture(scope="module")
+def certs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("starved")
+    make_folder(folder, ["localhost"])
+    return folder
+
+
+def connect(port: int) -> socket.socket:
+    """From another address than everybody else on this machine."""
+    return socket.create_connection(("127.0.0.1", port), 30, source_address=("127.0.0.2", 0))
+
+
+def refused(port: int, context: ssl.SSLContext) -> bool:
+    """Whether a further connection is hung up on, during the handshake or instead of an answer."""
+    try:
+        with connect(port) as plain, context.wrap_socket(plain, server_hostname="localhost") as tls:
+            tls.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return not tls.recv(1)
+    except OSError:
+        return True
+
+
+def test_one_address_cannot_hold_the_connections_of_the_others(certs: Path) -> None:
+    with Server(certs, *FLAGS, "--max-connections-of-address", str(HELD)) as server, contextlib.ExitStack() as stack:
+        context = Client(server.port, certs / "ca.crt").context
+        for _ in range(HELD):
+            plain = stack.enter_context(connect(server.port))
+            stack.enter_context(context.wrap_socket(plain, server_hostname="localhost"))
+        assert refused(server.port, context)
+        assert Client(server.port, certs / "ca.crt").get("/healthz")[0] == 200, "another address is served"
+
+
+def test_a_log_that_nobody_reads_stops_nothing_and_tells_what_was_lost(certs: Path) -> None:
+    reading, writing = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "interp", "serve", "--port", "0", "--certificate", str(certs / "tls.crt"),
+         "--key", str(certs / "tls.key"), *FLAGS],
+        stderr=writing, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    os.close(writing)
+    try:
+        port = int(first_line(reading).partition('"url":"https://127.0.0.1:')[2].partition('"')[0])
+        client = Client(port, certs / "ca.crt")
+        failing = request("lua", "InterpretReplica", uid="u" * 1000, behaviour="fail")
+        while not client.metric("interp_log_lines_dropped_total"):  # four megabytes fill the queue
+            for _ in range(500):
+                client.interpret(failing)
+        assert client.get("/healthz")[0] == 200
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0, "it also ends"
+        os.close(reading)
+
+
+def first_line(descriptor: int) -> str:
+    """The first line that says where the server listens; nothing more is read."""
+    received = b""
+    while b'"listening"' not in received or not received.endswith(b"\n"):
+        received += os.read(descriptor, 1)
+    return received.decode()
+
+
+def test_what_was_dropped_is_told_as_soon_as_somebody_reads() -> None:
+    reading, writing = os.pipe()
+    writer = LogWriter(lambda count: b"dropped %d\n" % count, writing, most=200_000)
+    for _ in range(1000):
+        writer.write(b"x" * 999 + b"\n")
+    assert writer.dropped > 0
+    received = b""
+    while received.count(b"x" * 999) + sum(map(int, re.findall(rb"dropped (\d+)\n", received))) < 1000:
+        received += os.read(reading, 65536)
+    assert sum(map(int, re.findall(rb"dropped (\d+)\n", received))) == writer.dropped
+    writer.close()
+    os.close(reading)
+    os.close(writing)
