@@ -18,7 +18,7 @@ from tests.webhook.server import SCRIPTS, Client, Server, request
 from webhook.log_writer import LogWriter
 
 FLAGS = ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1"]
-HELD = 20
+HELD = 4
 
 
 @pytest.fixture(scope="module")
