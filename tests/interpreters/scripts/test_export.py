@@ -78,7 +78,7 @@ def test_the_proposals_name_is_exported_under_the_name_that_karmada_calls(tmp_pa
     folder = tmp_path / "example.io/v1/Thing"
     folder.mkdir(parents=True)
     (folder / "interpreter.lua").write_text(
-        'function GetComponentReplicas(object)\n  return { { name = "a", replicas = 2 } }\nend\n'
+        '-- Division: whole\nfunction GetComponentReplicas(object)\n  return { { name = "a", replicas = 2 } }\nend\n'
     )
     (document,) = yaml.safe_load_all(export("--folder", str(tmp_path), "Thing"))
     script = document["spec"]["customizations"]["componentResource"]["luaScript"]
@@ -88,6 +88,6 @@ def test_the_proposals_name_is_exported_under_the_name_that_karmada_calls(tmp_pa
 def test_starlark_cannot_go_to_karmada(tmp_path: Path) -> None:
     folder = tmp_path / "example.io/v1/Thing"
     folder.mkdir(parents=True)
-    (folder / "interpreter.star").write_text("def GetReplicas(object):\n    return 1, None\n")
+    (folder / "interpreter.star").write_text("# Division: whole\n\ndef GetComponents(object):\n    return []\n")
     result = CliRunner().invoke(interp, ["export", "--folder", str(tmp_path), "Thing"], standalone_mode=False)
     assert "is in starlark, Karmada runs Lua" in str(result.exception)
