@@ -68,7 +68,7 @@ conformance: $(READY)  ## Karmada's own scripts and test data: make conformance 
 GO_BUILD := nice go build -tags kubernetes_protomessage_one_more_release
 KARMADA_PROGRAMS := controller-manager scheduler webhook
 live: live-programs  ## a real Karmada meets interp; needs Go, a quarter of an hour the first time: make live [KARMADA_SRC=<a Karmada checkout>]
-	KARMADA_SRC="$(abspath $(KARMADA_SRC))" $(BIN)/python -m pytest -vv tests/live/karmada.py tests/live/registering.py tests/live/matrix/part.py
+	KARMADA_SRC="$(abspath $(KARMADA_SRC))" $(BIN)/python -m pytest -vv tests/live/karmada.py tests/live/registering.py tests/live/admission.py tests/live/matrix/part.py
 
 live-matrix: live-programs  ## every kind under every policy against Karmada alone: make live-matrix [KARMADA_SRC=… KARMADA_NAME=… SAMPLES=1]
 	KARMADA_SRC="$(abspath $(KARMADA_SRC))" KARMADA_NAME="$(KARMADA_NAME)" SAMPLES="$(SAMPLES)" $(BIN)/python -m pytest -vv -s tests/live/matrix/full.py

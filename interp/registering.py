@@ -13,6 +13,7 @@ import click
 from estimator.placement.bindings import GATE
 from estimator.snapshot.apiserver import ApiServer
 from estimator.snapshot.kubeconfig import find_access
+from interp.admission import check_service, unguarded_quotas
 from interp.inputs import read_objects
 from interp.kind_patterns import matcher, refuse_unknown, split_patterns
 from interp.live_registration import Estate, read_estate, remove, send, touch
@@ -26,6 +27,7 @@ from interpreters.division_proof import CaseProof
 from interpreters.interpretation import Runner, interpret, load_functions, request_for
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import scan
+from webhook.registration.admission import Admission
 from webhook.registration.plan import Plan, plan_registration, tells_pods
 from webhook.registration.rules import Wishes
 from webhook.settings import Settings
@@ -97,17 +99,27 @@ class Registration:
     plan: Plan
     documents: Sequence[dict[str, Any]]
     options: Mapping[str, Any]
+    admission: Admission | None = None
 
     async def carry_out(self) -> None:
         """Raises `click.exceptions.Exit` with 1, after naming them, when bindings would change and nobody said yes."""
         async with ApiServer(find_access(self.options["kubeconfig"], self.options["kube_context"])) as server:
             if self.options["applies"]:
+                await self._check_admission(server)
                 await self._judge(server)
                 for line in await send(server, self.documents):
                     click.echo(line)
             if self.options["touches"]:
                 touched = await touch(server, self.plan.tuples)
                 click.echo(f"Karmada is asking again about {touched} object{'' if touched == 1 else 's'}")
+
+    async def _check_admission(self, server: ApiServer) -> None:
+        if self.admission is None:
+            return
+        if self.options["service"]:
+            await check_service(server, self.options["service"])
+        for line in await unguarded_quotas(server, self.admission):
+            click.echo(f"warning: {line}", err=True)
 
     async def _judge(self, server: ApiServer) -> None:
         release = await release_of(server, self.options["karmada"])

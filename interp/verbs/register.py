@@ -13,10 +13,15 @@ from interp.output import format_option
 from interp.release import karmada_option
 
 if TYPE_CHECKING:
+    from webhook.registration.admission import Admission
     from webhook.settings import Settings
 
 _DEVELOPMENT = Path("certs/dev")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_OF_ADMISSION = {
+    "failure_policy": "--failure-policy", "labels": "--namespace-label", "exempt": "--exempt-namespace",
+    "admission_port": "--admission-port",
+}  # fmt: skip
 _KINDS: dict[str, Any] = {"multiple": True, "metavar": "KINDS", "shell_complete": complete_kind_patterns}
 
 
@@ -48,6 +53,19 @@ _KINDS: dict[str, Any] = {"multiple": True, "metavar": "KINDS", "shell_complete"
 @click.option("--sample", "samples", type=_FILE, multiple=True, help="Objects to prove scripts harmless with.")
 @click.option("--admission", is_flag=True, help="Also the ValidatingWebhookConfiguration for /admit and policies.")
 @click.option("--admission-port", type=int, help="Where these are served, if on a second listener (adminPort).")
+@click.option(
+    "--failure-policy",
+    type=click.Choice(["Ignore", "Fail"]),
+    help="Of admission: what passes while interp does not answer, everything or nothing.  [default: Ignore]",
+)
+@click.option(
+    "--namespace-label",
+    "labels",
+    multiple=True,
+    metavar="KEY[=VALUE]",
+    help="Admission only in namespaces with this label.",
+)
+@click.option("--exempt-namespace", "exempt", multiple=True, metavar="NS", help="No admission in this namespace.")
 @click.option("--apply", "applies", is_flag=True, help="Apply it to the Karmada API server.")
 @click.option("--yes", is_flag=True, help="With --apply: also if bindings that exist would change.")
 @click.option("--touch", "touches", is_flag=True, help="Have Karmada ask again about every object that is there.")
@@ -100,17 +118,41 @@ def _register(options: Mapping[str, Any]) -> None:
         click.echo(f"warning: {doubt}", err=True)
     client = client_config(bundle.read_bytes(), url=options["url"], service=options["service"], path=path)
     name = options["name"] or default_name(host)
+    admission = _admission(name, host, options)
     with opened_scripts(settings, options) as (scripts, plan, charged):
         documents = [configuration(plan, client, name=name, timeout=options["timeout"])]
-        if options["admission"]:
-            from webhook.admission_registration import admission_configuration
+        if admission is not None:
+            from webhook.registration.admission import admission_configuration
 
-            named = {"name": name, "timeout": options["timeout"], "port": options["admission_port"]}
-            documents.append(admission_configuration(client, charged, **named))
+            documents.append(admission_configuration(client, charged, admission))
+            click.echo(f"admission: {admission.consequence(len(charged))}", err=True)
         if options["applies"] or options["touches"]:
-            asyncio.run(Registration(scripts, plan, documents, options).carry_out())
+            asyncio.run(Registration(scripts, plan, documents, options, admission).carry_out())
         else:
             _print(documents, options)
+
+
+def _admission(name: str, host: str, options: Mapping[str, Any]) -> Admission | None:
+    """How admission is to be registered; None when it is not."""
+    from interp.admission import refuse_unresolved
+    from webhook.registration.admission import Admission, namespace_of_host, parse_label
+
+    if not options["admission"]:
+        for option in ("failure_policy", "labels", "exempt", "admission_port"):
+            if options[option]:
+                raise click.UsageError(f"{_OF_ADMISSION[option]} goes with --admission")
+        return None
+    if options["service"] and not options["applies"]:
+        refuse_unresolved(options["service"])
+    own = namespace_of_host(host)
+    return Admission(
+        name=name,
+        timeout=options["timeout"],
+        port=options["admission_port"],
+        failure_policy=options["failure_policy"] or "Ignore",
+        labels=dict(map(parse_label, options["labels"])),
+        exempt=[*options["exempt"], *([own] if own else [])],
+    )
 
 
 def _path(settings: Settings, options: Mapping[str, Any]) -> tuple[str, list[str]]:

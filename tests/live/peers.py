@@ -61,10 +61,7 @@ def control_plane(
     # Without the second gate Karmada does not count what quotas have used.
     gates = f"--feature-gates=MultiplePodTemplatesScheduling={str(components).lower()},FederatedQuotaEnforcement=true"
     with ExitStack() as running:
-        etcd, peer = f"http://127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}"
-        flags = [f"--data-dir={folder / 'etcd'}", f"--listen-client-urls={etcd}", f"--advertise-client-urls={etcd}",
-                 f"--listen-peer-urls={peer}", "--unsafe-no-fsync"]  # fmt: skip
-        running.enter_context(process(folder, "server", *flags))  # as the module of etcd calls it
+        etcd = running.enter_context(_etcd(folder))
         karmada, *members = (
             running.enter_context(_api_server(folder, Api(name, free_port(), pki), etcd))
             for name in ("karmada", *MEMBERS)
@@ -77,6 +74,27 @@ def control_plane(
         for member in members:
             _join(karmada, member)
         yield ControlPlane(karmada, tuple(members), pki, gates)
+
+
+@contextmanager
+def karmada_api(folder: Path, definitions: Sequence[dict[str, Any]]) -> Iterator[Api]:
+    """Karmada's API server alone, with its kinds and nobody who acts on them."""
+    pki = folder / "pki"
+    make_folder(pki, ["localhost", "127.0.0.1"])
+    (pki / "tokens.csv").write_text(f"{TOKEN},live,live,system:masters\n")
+    with _etcd(folder) as etcd, _api_server(folder, Api("karmada", free_port(), pki), etcd) as karmada:
+        _install(karmada, [], definitions)
+        yield karmada
+
+
+@contextmanager
+def _etcd(folder: Path) -> Iterator[str]:
+    """Where it is reached."""
+    etcd, peer = f"http://127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}"
+    flags = [f"--data-dir={folder / 'etcd'}", f"--listen-client-urls={etcd}", f"--advertise-client-urls={etcd}",
+             f"--listen-peer-urls={peer}", "--unsafe-no-fsync"]  # fmt: skip
+    with process(folder, "server", *flags):  # as the module of etcd calls it
+        yield etcd
 
 
 @contextmanager

@@ -31,11 +31,21 @@ def test_the_settings_are_valid_and_their_files_are_mounted(objects: dict[tuple[
     assert {port["containerPort"] for port in container["ports"]} == {settings.port, settings.admin_port}
 
 
-def test_there_is_time_to_drain_and_the_service_points_at_the_port(objects: dict[tuple[str, str], Any]) -> None:
+def test_there_is_time_to_drain_and_the_service_points_at_the_ports(objects: dict[tuple[str, str], Any]) -> None:
     settings = msgspec.convert(yaml.safe_load(objects["ConfigMap", "interp-webhook"]["data"]["interp.yaml"]), Settings)
     pod = objects["Deployment", "interp-webhook"]["spec"]["template"]["spec"]
     assert pod["terminationGracePeriodSeconds"] > settings.drain_delay + settings.drain_seconds
-    (port,) = objects["Service", "interp-webhook"]["spec"]["ports"]
-    assert port["targetPort"] == settings.port
+    ports = [port["targetPort"] for port in objects["Service", "interp-webhook"]["spec"]["ports"]]
+    assert ports == [settings.port, settings.admin_port]
     volumes = {volume["name"] for volume in pod["volumes"]}
     assert {mount["name"] for mount in pod["containers"][0]["volumeMounts"]} == volumes
+
+
+def test_the_api_server_is_let_in_where_admit_is(objects: dict[tuple[str, str], Any]) -> None:
+    settings = msgspec.convert(yaml.safe_load(objects["ConfigMap", "interp-webhook"]["data"]["interp.yaml"]), Settings)
+    policy = yaml.safe_load(FILE.with_name("admission.yaml").read_text())["spec"]
+    assert policy["podSelector"] == objects["NetworkPolicy", "interp-webhook"]["spec"]["podSelector"]
+    (rule,) = policy["ingress"]
+    assert rule["ports"] == [{"port": settings.admin_port}]
+    callers = [next(iter(peer)) for peer in rule["from"]]
+    assert callers == ["podSelector", "podSelector", "ipBlock"], "by either label, or from a node"

@@ -40,9 +40,10 @@ NAMES = [  # where the server is, name of the object, name of the webhook
     (["--url", "https://127.0.0.1:8443"], "interp", "interp.127.0.0.1"),
     (["--url", "https://[::1]:8443"], "interp", "interp.ipv6-0000-0000-0000-0000-0000-0000-0000-0001"),
     (["--url", "https://Hooks.example.org", "--ca", "certs/dev/ca.crt"], "interp", "interp.hooks.example.org"),
-    (["--service", "karmada-system/hooks", "--ca", "certs/dev/ca.crt"], "interp", "interp.hooks.karmada-system.svc"),
+    (["--url", "https://hooks.karmada-system.svc", "--ca", "certs/dev/ca.crt"], "interp",
+     "interp.hooks.karmada-system.svc"),
     (["--url", "https://localhost:8443", "--name", "flink.example.org"], "flink", "flink.example.org"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("place", "name", "webhook"), NAMES)
@@ -53,7 +54,9 @@ def test_names_say_whose_the_webhook_is_and_where(place: list[str], name: str, w
     assert interpreter["metadata"]["name"] == name
     assert admission["metadata"]["name"] == f"{name}-admission"
     assert interpreter["webhooks"][0]["name"] == webhook
-    assert [one["name"] for one in admission["webhooks"]] == [f"quota.{webhook}", f"policy.{webhook}"]
+    assert [one["name"] for one in admission["webhooks"]] == [
+        f"{part}.{webhook}" for part in ("workloads", "bindings", "deletions", "policies")
+    ]
 
 
 PLACES = [  # options, where Karmada is told to call

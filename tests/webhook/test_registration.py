@@ -30,7 +30,6 @@ from interpreters.headers import script_header
 from interpreters.interpretation import load_functions
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import Candidate, Origin, Source, scan
-from webhook.admission_registration import admission_configuration
 from webhook.registration.client import client_config
 from webhook.registration.configuration import check_rules, configuration
 from webhook.registration.plan import KindPlan, Plan, plan_registration
@@ -310,11 +309,11 @@ def test_the_command_prints_what_karmada_takes(tmp_path: Path) -> None:
     sample.write_text(yaml.safe_dump(SAMPLE))
     arguments = ["--service", "karmada-system/interp:8443", "--ca", str(tmp_path / "ca.crt"),
                  "--bundled-language", "none", "--scripts", str(tmp_path / "scripts"),
-                 "--sample", str(sample), "--admission"]  # fmt: skip
+                 "--sample", str(sample)]  # fmt: skip
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 0, result.output
     assert "left out: stage.example.org/v1 Act Prune" in result.stderr
-    interpreter, admission = yaml.safe_load_all(result.stdout)
+    (interpreter,) = yaml.safe_load_all(result.stdout)
     (webhook,) = interpreter["webhooks"]
     assert webhook["rules"] == [
         {"apiGroups": ["stage.example.org"], "apiVersions": ["v1"], "kinds": ["Act"],
@@ -324,29 +323,7 @@ def test_the_command_prints_what_karmada_takes(tmp_path: Path) -> None:
     assert webhook["clientConfig"]["service"] == service
     assert base64.b64decode(webhook["clientConfig"]["caBundle"]) == (tmp_path / "ca.crt").read_bytes()
     assert webhook["timeoutSeconds"] == 10
-    quota, policy = admission["webhooks"]
-    assert quota["clientConfig"]["service"]["path"] == "/admit"
-    assert [rule["resources"] for rule in quota["rules"]] == [["*"], ["resourcebindings"]]
-    assert {webhook["sideEffects"] for webhook in (quota, policy)} == {"NoneOnDryRun"}
-    assert "karmada-system" in quota["namespaceSelector"]["matchExpressions"][0]["values"]
-    narrowed = CliRunner().invoke(command, [*arguments[:-1], "--operations", "InterpretHealth"])
+    narrowed = CliRunner().invoke(command, [*arguments, "--operations", "InterpretHealth"])
     assert "nothing to register" in str(narrowed.exception)
-    as_json = CliRunner().invoke(command, [*arguments[:-1], "-o", "json"])
+    as_json = CliRunner().invoke(command, [*arguments, "-o", "json"])
     assert json.loads(as_json.stdout)["kind"] == "ResourceInterpreterWebhookConfiguration"
-
-
-PLACES = [  # clientConfig, port of the second listener, where /admit is
-    ({"url": "https://interp.example.org:8443/interpret/s3cret"}, None, "https://interp.example.org:8443/admit"),
-    ({"url": "https://interp.example.org:8443/interpret"}, 9443, "https://interp.example.org:9443/admit"),
-    ({"url": "https://[::1]:8443/interpret"}, 9443, "https://[::1]:9443/admit"),
-    ({"url": "https://interp.example.org/interpret"}, 9443, "https://interp.example.org:9443/admit"),
-    ({"service": {"namespace": "n", "name": "s", "port": 443, "path": "/interpret"}}, 9443,
-     {"namespace": "n", "name": "s", "port": 9443, "path": "/admit"}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("client", "port", "place"), PLACES)
-def test_admission_is_registered_where_it_is_served(client: dict[str, Any], port: int | None, place: Any) -> None:
-    made = admission_configuration(client, [CRD], name="a.b", timeout=5, port=port)
-    config = made["webhooks"][0]["clientConfig"]
-    assert (config.get("url") or config["service"]) == place

@@ -24,7 +24,7 @@ def client_config(
     if url is not None:
         parts = check_url(url)
         return {"url": url if parts.path.strip("/") else url.rstrip("/") + path, **bundle}
-    namespace, name, port = _parse_service(service or "")
+    namespace, name, port = parse_service(service or "")
     if not path.startswith("/") or "?" in path or "#" in path:
         raise InputError(f'"{path}": expected a path such as {DEFAULT_PATH}, without a query')
     reference = {"namespace": namespace, "name": name, "port": port, "path": path}
@@ -50,7 +50,7 @@ def host_of(url: str | None, service: str | None) -> str:
     """The name by which Karmada knows the server, which its certificate must be for."""
     if url is not None:
         return check_url(url).hostname or ""
-    namespace, name, _ = _parse_service(service or "")
+    namespace, name, _ = parse_service(service or "")
     return f"{name}.{namespace}.svc"
 
 
@@ -63,7 +63,8 @@ def default_name(host: str) -> str:
     return f"interp.{address}" if address.version == 4 else f"interp.ipv6-{address.exploded.replace(':', '-')}"
 
 
-def _parse_service(service: str) -> tuple[str, str, int]:
+def parse_service(service: str) -> tuple[str, str, int]:
+    """Namespace, name and port of `namespace/name[:port]`. Raises `InputError`."""
     namespace, slash, rest = service.partition("/")
     name, colon, port = rest.partition(":")
     if not (slash and namespace and name) or (colon and not (port.isdigit() and 0 < int(port) < 65536)):
