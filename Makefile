@@ -45,8 +45,9 @@ format: $(READY)  ## let ruff rewrite the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY)  ## pages made from the sources: READMEs of the bundled kinds, docs/kinds.md, docs/live-matrix.md
+docs: $(READY)  ## pages made from the sources: READMEs of the bundled kinds, docs/kinds.md, docs/live-matrix.md, schemas of reports
 	$(BIN)/python -m interpreters.lua.kind_docs
+	$(BIN)/python -m tests.estimator.accounting.schemas
 	$(BIN)/python -m tests.live.matrix.results
 
 bench: $(READY)  ## figures against the budgets of docs/design.md

@@ -29,9 +29,9 @@ def run() -> Iterable[Row]:
 
 
 def audit(dump: Path, count: int) -> tuple[float, float]:
+    from estimator.accounting.audit import build_report
     from estimator.accounting.intake import read_bindings
     from estimator.accounting.rendering import RENDERERS
-    from estimator.accounting.report import build_report
     from estimator.accounting.tally import Tally
 
     started = time.perf_counter()

@@ -69,6 +69,11 @@ def database_url(text: str) -> sa.URL:
     return url.set(drivername=driver)
 
 
+def shown_url(url: sa.URL) -> str:
+    """The URL as messages and reports name it: without its password."""
+    return url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
+
+
 def existing_ledger(text: str) -> str:
     """Refuse an SQLite file that is not there: reading it would make an empty one and hide the typing error."""
     url = database_url(text)
@@ -93,7 +98,7 @@ class Database:
     @property
     def name(self) -> str:
         """The database as a message names it: without its password."""
-        return self.url.set(drivername=self.url.get_backend_name()).render_as_string(hide_password=True)
+        return shown_url(self.url)
 
     async def open(self) -> None:
         """Bring the schema up to date. Safe for several processes at once. A large ledger may take its time."""

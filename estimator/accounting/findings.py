@@ -80,7 +80,9 @@ def finding(code: str, about: str, evidence: str, advice: str = "") -> Finding:
 class Findings:
     """How many of each kind, and the first of them in order of object, however many there are and however they came."""
 
-    most: int = 200
+    most: int | None = 200
+    """How many of each kind are kept; None keeps all of them."""
+
     counts: dict[str, int] = field(default_factory=dict)
     _kept: dict[str, list[_Reversed]] = field(default_factory=dict)
 
@@ -103,7 +105,9 @@ class Findings:
 
     def _keep(self, found: Finding) -> None:
         kept = self._kept.setdefault(found.code, [])
-        if len(kept) < self.most:
+        if self.most is None:
+            kept.append(_Reversed(found))
+        elif len(kept) < self.most:
             heapq.heappush(kept, _Reversed(found))
         else:
             heapq.heappushpop(kept, _Reversed(found))

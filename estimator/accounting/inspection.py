@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from estimator.accounting.amounts import Amounts, has_fraction_of_a_byte, nano_of, quantity, texts
+from estimator.accounting.amounts import Amounts, has_fraction_of_a_byte, nano_of
 from estimator.accounting.charges import Unadmitted
 from estimator.accounting.demand import Binding, BindingSpec, Demand, Part, PlacementRule, Target
 from estimator.accounting.findings import Finding, finding
+from estimator.accounting.readable import readable, told_apart
 from estimator.accounting.usage import usage
 from interpreters.core.errors import QuantityError
 from interpreters.core.karmada import NEWEST, Release
@@ -83,7 +84,7 @@ def not_admitted(stranger: Unadmitted) -> Finding:
 
 
 def _spelled(amounts: Amounts) -> str:
-    named = [f"{name} {amount}" for name, amount in texts(amounts).items() if not name.startswith("count/")]
+    named = [f"{name} {readable(name, amounts[name])}" for name in sorted(amounts) if not name.startswith("count/")]
     return ", ".join(named) or "nothing"
 
 
@@ -97,7 +98,7 @@ def _old_accounting(spec: BindingSpec, known: Demand | None) -> str:
         return templates
     resources = sorted(set(charged) | set(needed))
     figures = (
-        f"{name} {quantity(name, charged.get(name, 0))} instead of {quantity(name, needed.get(name, 0))}"
+        "{} {} instead of {}".format(name, *told_apart(name, charged.get(name, 0), needed.get(name, 0)))
         for name in resources
     )
     return f"{templates}; one set is charged {', '.join(figures)}"

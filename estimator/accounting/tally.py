@@ -33,6 +33,11 @@ class NamespaceTally:
     legacy: Amounts = field(default_factory=dict)
     by_cluster: dict[str, Amounts] = field(default_factory=dict)
     by_priority: dict[str, Amounts] = field(default_factory=dict)
+    provisional: Amounts | None = None
+    """How much of `used` was admitted and not seen yet; None when a ledger is not what is counted."""
+
+    provisional_by_cluster: dict[str, Amounts] = field(default_factory=dict)
+    provisional_by_priority: dict[str, Amounts] = field(default_factory=dict)
     workloads: dict[str, list[Entry]] = field(default_factory=dict)
     components: dict[str, list[Entry]] = field(default_factory=dict)
 

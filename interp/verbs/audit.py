@@ -16,13 +16,16 @@ from interp.scripts import Sources, open_scripts, script_options
 if TYPE_CHECKING:
     from estimator.accounting.allowances import Allowance
     from estimator.accounting.demand import Binding, Demand
-    from estimator.accounting.report import AuditReport
+    from estimator.accounting.report import AuditReport, Origin
     from estimator.accounting.streams import Progress
     from estimator.accounting.tally import Tally
     from interpreters.core.karmada import Release
 
 _SEVERITIES: Final = {"never": (), "over": ("error",), "drift": ("error", "drift"),
                       "warning": ("error", "drift", "warning")}  # fmt: skip
+_COMPLETE: Final = ("json", "csv")
+"""Formats that list every finding; the others are for people, and list the first of each kind."""
+
 # Groups whose kinds have one pod template each; in every other group a script means several.
 _ONE_TEMPLATE: Final = ("", "apps", "batch", "apps.kruise.io")
 
@@ -78,14 +81,16 @@ def command(
         raise click.UsageError("say where the bindings are: one of --bindings, --kubeconfig and --ledger")
     if (extra is None) != (clusters is None):
         raise click.UsageError("--with and --clusters go together: which workload, in how many clusters")
-    from estimator.accounting.report import build_report
+    from estimator.accounting.audit import build_report
+    from estimator.accounting.findings import Findings
     from estimator.accounting.sources import load_allowances
     from estimator.accounting.tally import Tally
     from interpreters.core.karmada import NEWEST
 
     sources = Sources(**options)
     release = karmada or NEWEST
-    tally = Tally(multi_template_kinds=_kinds_with_templates(sources), most=top, release=release)
+    findings = Findings(None) if output in _COMPLETE else Findings()
+    tally = Tally(multi_template_kinds=_kinds_with_templates(sources), most=top, release=release, findings=findings)
     what_if = None
     if workloads or extra:
         known, what_if = _ask_scripts(sources, tally, workloads, extra, clusters or 1)
@@ -97,9 +102,26 @@ def command(
         allowances += _read_live(kubeconfig, context, tally, karmada)
     elif ledger:
         _read_ledger(ledger, tally)
-    report = build_report(tally, allowances, what_if=what_if, near=near)
+    origin = _origin(bindings, kubeconfig, context, ledger, tally.release)
+    report = build_report(tally, allowances, what_if=what_if, near=near, origin=origin)
     _show(report, output)
     return 1 if report.has(*_SEVERITIES[fail_on]) else 0
+
+
+def _origin(
+    bindings: Sequence[str], kubeconfig: str | None, context: str, ledger: str | None, release: Release
+) -> Origin:
+    from datetime import UTC, datetime
+
+    from estimator.accounting.database import database_url, shown_url
+    from estimator.accounting.report import Origin
+
+    source = "standard input" if tuple(bindings) == ("-",) else ", ".join(bindings)
+    if kubeconfig:
+        source = f"live Karmada of {kubeconfig}" + (f", context {context}" if context else "")
+    elif ledger:
+        source = f"ledger {shown_url(database_url(ledger))}"
+    return Origin(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), source, str(release))
 
 
 def _show(report: AuditReport, output: str) -> None:
@@ -160,8 +182,8 @@ def _read_live(kubeconfig: str, context: str, tally: Tally, karmada: Release | N
 def _read_ledger(url: str, tally: Tally) -> None:
     import asyncio
 
+    from estimator.accounting.charged import add_charge
     from estimator.accounting.database import existing_ledger
-    from estimator.accounting.demand import charge_binding
     from estimator.accounting.inspection import not_admitted
     from estimator.accounting.ledger import Ledger
 
@@ -172,7 +194,7 @@ def _read_ledger(url: str, tally: Tally) -> None:
             for namespace in await ledger.namespaces():
                 async with ledger.page(namespace, read_only=True) as page:
                     for charge in await page.charged():
-                        tally.add(charge_binding(charge.workload, charge.demand))
+                        add_charge(tally, charge)
                     for stranger in await page.unadmitted():
                         tally.findings.add(not_admitted(stranger))
 

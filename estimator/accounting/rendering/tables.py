@@ -6,27 +6,36 @@ import csv
 import io
 from collections.abc import Iterator
 
+from estimator.accounting.amounts import nano_of
+from estimator.accounting.readable import plain_number, unit_of
 from estimator.accounting.rendering.words import (
-    NOTHING,
+    amounts_line,
     bar,
+    figures,
     findings_line,
     headline,
     legacy_line,
     namespace_line,
     not_listed,
+    not_listed_line,
+    origin_line,
     percent,
+    share_of,
+    shown,
     what_if_line,
 )
 from estimator.accounting.report import AuditReport, NamespaceReport
 
 COLUMNS = (
-    "record", "namespace", "object", "cluster", "key", "limit", "used", "reported", "drift", "share", "legacy",
-    "code", "severity", "evidence", "advice",
+    "record", "namespace", "object", "cluster", "key", "unit", "limit", "used", "provisional", "reported", "drift",
+    "share", "legacy", "code", "severity", "evidence", "advice",
 )  # fmt: skip
 
 
 def render_csv(report: AuditReport) -> str:
-    """One row per used resource, per quota line, per heavy workload and per finding; `record` tells them apart."""
+    """One row per used resource, quota line, heavy workload and finding; `record` tells them apart.
+
+    Amounts are plain numbers in the row's `unit`: cores, bytes or a count."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -38,21 +47,24 @@ def _rows(report: AuditReport) -> Iterator[dict[str, object]]:
     for page in report.namespaces:
         about = {"namespace": page.namespace}
         for resource, amount in page.used.items():
-            legacy = page.legacy.get(resource, "")
-            yield {"record": "used", **about, "key": resource, "used": amount, "legacy": legacy}
+            legacy = page.legacy.get(resource)
+            yield {"record": "used", **about, **_amounts(resource, used=amount, legacy=legacy)}
         for quota in page.quotas:
             name = f"{quota.kind}/{quota.name}"
             for line in quota.lines:
+                amounts = _amounts(
+                    line.key, limit=line.limit, used=line.used, provisional=line.provisional, reported=line.reported,
+                    drift=line.drift, legacy=line.legacy,
+                )  # fmt: skip
                 yield {
-                    "record": "quota", **about, "object": name, "cluster": quota.cluster, "key": line.key,
-                    "limit": line.limit, "used": line.used, "reported": line.reported, "drift": line.drift,
-                    "share": line.share, "legacy": line.legacy, "evidence": line.why,
+                    "record": "quota", **about, "object": name, "cluster": quota.cluster, **amounts,
+                    "share": line.share, "evidence": line.why,
                 }  # fmt: skip
         for record, tops in (("workload", page.workloads), ("component", page.components)):
             for top in tops:
                 name = f"{top.workload} {top.component}".strip()
                 yield {
-                    "record": record, **about, "object": name, "key": top.resource, "used": top.used,
+                    "record": record, **about, "object": name, **_amounts(top.resource, used=top.used),
                     "share": top.share,
                 }  # fmt: skip
     for found in report.findings:
@@ -62,6 +74,11 @@ def _rows(report: AuditReport) -> Iterator[dict[str, object]]:
         }  # fmt: skip
 
 
+def _amounts(key: str, **texts: str | None) -> dict[str, object]:
+    numbers = {name: plain_number(key, nano_of(text)) for name, text in texts.items() if text is not None}
+    return {"key": key, "unit": unit_of(key), **numbers}
+
+
 def render_markdown(report: AuditReport) -> str:
     return "\n".join(_markdown(report)) + "\n"
 
@@ -69,6 +86,8 @@ def render_markdown(report: AuditReport) -> str:
 def _markdown(report: AuditReport) -> Iterator[str]:
     yield "# Quota audit\n"
     yield f"{headline(report)}."
+    if origin := origin_line(report):
+        yield f"\n{_cell(origin)}."
     if what_if := what_if_line(report):
         yield f"\n{_cell(what_if)}."
     yield "\n## Findings\n"
@@ -79,7 +98,7 @@ def _markdown(report: AuditReport) -> Iterator[str]:
             cells = (found.severity, found.code, found.object, found.evidence, found.advice)
             yield f"| {' | '.join(map(_cell, cells))} |"
         for code, count in not_listed(report).items():
-            yield f"\nAnd {count:,} more of {code}."
+            yield f"\n{not_listed_line(code, count).capitalize()}."
     for page in report.namespaces:
         yield from _markdown_namespace(page)
 
@@ -91,12 +110,10 @@ def _markdown_namespace(page: NamespaceReport) -> Iterator[str]:
         yield f"\n### {_cell(quota.title)}\n"
         yield "| key | limit | used | reported | drift | share |\n|---|--:|--:|--:|--:|---|"
         for line in quota.lines:
-            share = f"{bar(line.share)} {percent(line.share)}" if line.used is not None else line.why
-            cells = (line.key, line.limit, line.used, line.reported, line.drift, share)
-            yield f"| {' | '.join(_cell(cell or NOTHING) for cell in cells)} |"
+            share = f"{bar(line.share)} {share_of(line)}".strip() if line.used is not None else line.why
+            yield f"| {' | '.join(map(_cell, (line.key, *figures(line), share)))} |"
     if not page.quotas:
-        used = ", ".join(f"{resource} {amount}" for resource, amount in page.used.items())
-        yield f"\nNo quota; used: {used or 'nothing'}."
+        yield f"\nNo quota; used: {_cell(amounts_line(page.used))}."
     if legacy := legacy_line(page):
         yield f"\n{legacy}."
     for title, tops in (("Heaviest workloads", page.workloads), ("Heaviest components", page.components)):
@@ -104,7 +121,8 @@ def _markdown_namespace(page: NamespaceReport) -> Iterator[str]:
             yield f"\n{title}\n\n| resource | what | used | share |\n|---|---|--:|--:|"
             for top in tops:
                 what = f"{top.workload} {top.component}".strip()
-                yield f"| {' | '.join(map(_cell, (top.resource, what, top.used, percent(top.share))))} |"
+                cells = (top.resource, what, shown(top.resource, top.used), percent(top.share))
+                yield f"| {' | '.join(map(_cell, cells))} |"
 
 
 def _cell(text: str) -> str:

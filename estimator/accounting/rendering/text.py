@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from estimator.accounting.rendering.words import (
-    NOTHING,
+    amounts_line,
     bar,
+    figures,
     findings_line,
     headline,
     legacy_line,
     namespace_line,
     not_listed,
+    not_listed_line,
+    origin_line,
     percent,
+    share_of,
+    shown,
     what_if_line,
 )
 from estimator.accounting.report import AuditReport, NamespaceReport, QuotaReport, Top
 
-_HEADER = ("key", "limit", "used", "reported", "drift", "share")
+_HEADER = ("key", "limit", "used", "reported", "drift")
 
 
 def render_text(report: AuditReport) -> str:
@@ -26,6 +31,8 @@ def render_text(report: AuditReport) -> str:
 
 def _lines(report: AuditReport) -> Iterator[str]:
     yield f"audited {headline(report)}"
+    if origin := origin_line(report):
+        yield f"from {origin}"
     if what_if := what_if_line(report):
         yield what_if
     for page in report.namespaces:
@@ -38,7 +45,7 @@ def _lines(report: AuditReport) -> Iterator[str]:
         yield f"           {found.evidence}"
         yield f"           → {found.advice}"
     for code, count in not_listed(report).items():
-        yield f"  and {count:,} more of {code}"
+        yield f"  {not_listed_line(code, count)}"
 
 
 def _namespace(page: NamespaceReport) -> Iterator[str]:
@@ -47,8 +54,7 @@ def _namespace(page: NamespaceReport) -> Iterator[str]:
         yield f"  {quota.title}"
         yield from (f"    {row}" for row in _table(quota))
     if not page.quotas:
-        used = ", ".join(f"{resource} {amount}" for resource, amount in page.used.items())
-        yield f"  no quota; used: {used or 'nothing'}"
+        yield f"  no quota; used: {amounts_line(page.used)}"
     if legacy := legacy_line(page):
         yield f"  {legacy}"
     yield from _tops("heaviest workloads", page.workloads)
@@ -56,26 +62,34 @@ def _namespace(page: NamespaceReport) -> Iterator[str]:
 
 
 def _table(quota: QuotaReport) -> Iterator[str]:
-    rows = [_HEADER]
+    provisional = any(line.provisional is not None for line in quota.lines)
+    rows: list[tuple[str, ...]] = [(*_HEADER, "provisional", "share") if provisional else (*_HEADER, "share")]
     for line in quota.lines:
-        share = f"{bar(line.share)} {percent(line.share)}" if line.used is not None else line.why
-        rows.append(
-            (line.key, line.limit, line.used or NOTHING, line.reported or NOTHING, line.drift or NOTHING, share)
-        )
-    return _aligned(rows)
+        share = f"{bar(line.share)} {share_of(line)}".strip() if line.used is not None else line.why
+        promised = (shown(line.key, line.provisional),) if provisional else ()
+        rows.append((line.key, *figures(line), *promised, share))
+    return _aligned(rows, numbers=range(1, len(rows[0]) - 1))
 
 
 def _tops(title: str, tops: Sequence[Top]) -> Iterator[str]:
     if tops:
         yield f"  {title}"
-        rows = [(top.resource, f"{top.workload} {top.component}".strip(), top.used, percent(top.share)) for top in tops]
-        yield from (f"    {row}" for row in _aligned(rows))
+        rows = [
+            (top.resource, f"{top.workload} {top.component}".strip(), shown(top.resource, top.used), percent(top.share))
+            for top in tops
+        ]
+        yield from (f"    {row}" for row in _aligned(rows, numbers=(2, 3)))
 
 
-def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def _aligned(rows: Sequence[tuple[str, ...]], numbers: Container[int]) -> Iterator[str]:
+    """In columns; `numbers` are those that stand at the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        cells = (
+            cell.rjust(width) if column in numbers else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
 
 
 def _printable(line: str) -> str:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from estimator.accounting.amounts import nano_of
+from estimator.accounting.audit import is_over
+from estimator.accounting.readable import readable
 from estimator.accounting.report import AuditReport, Line, NamespaceReport
 
 NOTHING = "-"
@@ -14,6 +19,12 @@ def headline(report: AuditReport) -> str:
     return f"{number(report.bindings, 'binding')} in {number(len(report.namespaces), 'namespace')}{others}"
 
 
+def origin_line(report: AuditReport) -> str:
+    origin = report.origin
+    karmada = f"Karmada {origin.karmada}" if origin.karmada else ""
+    return ", ".join(filter(None, (origin.source, karmada, origin.at)))
+
+
 def namespace_line(page: NamespaceReport) -> str:
     waiting = f", {page.unscheduled:,} not scheduled" if page.unscheduled else ""
     return f"{number(page.bindings, 'binding')}{waiting}"
@@ -22,15 +33,16 @@ def namespace_line(page: NamespaceReport) -> str:
 def what_if_line(report: AuditReport) -> str:
     if report.what_if is None:
         return ""
-    adds = ", ".join(f"{resource} {amount}" for resource, amount in report.what_if.adds.items()) or "nothing"
     where = number(report.what_if.clusters, "cluster")
+    adds = amounts_line(report.what_if.adds)
     return f"with {report.what_if.workload} in {where}, counted as if it ran already: it adds {adds}"
 
 
 def legacy_line(page: NamespaceReport) -> str:
     """The difference that accounting by component makes."""
     parts = [
-        f"{resource} {page.legacy[resource]} instead of {page.used.get(resource, '0')} ({over} too much)"
+        f"{resource} {shown(resource, page.legacy[resource])} instead of "
+        f"{shown(resource, page.used.get(resource, '0'))} ({shown(resource, over)} too much)"
         for resource, over in page.overcharge.items()
     ]
     return f"charged by the largest pod it would be {', '.join(parts)}" if parts else ""
@@ -53,8 +65,41 @@ def not_listed(report: AuditReport) -> dict[str, int]:
     return {code: count - listed.get(code, 0) for code, count in report.counts.items() if count > listed.get(code, 0)}
 
 
+def not_listed_line(code: str, count: int) -> str:
+    return f"and {count:,} more of {code}; -o csv and -o json list all of them"
+
+
+def shown(resource: str, text: str | None, *, signed: bool = False) -> str:
+    """A quantity of the report as people read it."""
+    return NOTHING if text is None else readable(resource, nano_of(text), signed=signed)
+
+
+def amounts_line(amounts: Mapping[str, str]) -> str:
+    """Amounts in a line; the counts of objects are left to JSON."""
+    named = [f"{name} {shown(name, text)}" for name, text in amounts.items() if not name.startswith("count/")]
+    return ", ".join(named) or "nothing"
+
+
+def figures(line: Line) -> tuple[str, str, str, str]:
+    """Limit, used, reported and drift."""
+    used, reported = shown(line.key, line.used), shown(line.key, line.reported)
+    return shown(line.key, line.limit), used, reported, shown(line.key, line.drift, signed=True)
+
+
 def percent(share: float | None) -> str:
     return NOTHING if share is None else f"{share:.0%}"
+
+
+def share_of(line: Line) -> str:
+    """Used of the limit; a share that is only rounded to 100% is not called that."""
+    if line.used is None:
+        return NOTHING
+    if line.share is None:
+        return "over"
+    text = percent(line.share)
+    if text == "100%" and nano_of(line.used) != nano_of(line.limit):
+        return ">100%" if is_over(line.used, line.limit) else "<100%"
+    return text
 
 
 def bar(share: float | None) -> str:
@@ -64,8 +109,10 @@ def bar(share: float | None) -> str:
     return "█" * filled + "░" * (_BAR - filled)
 
 
-def is_over(line: Line) -> bool:
-    return line.used is not None and (line.share is None or line.share > 1)
+def weight(line: Line, near: float = 0.9) -> str:
+    if is_over(line.used, line.limit):
+        return "over"
+    return "near" if line.share is not None and line.share >= near and line.share else "fine"
 
 
 def number(count: int, noun: str) -> str:

@@ -10,10 +10,10 @@ import pytest
 
 from estimator.accounting.admission import Gate, Interpretation, Modes
 from estimator.accounting.amounts import quantity, texts
+from estimator.accounting.audit import build_report
 from estimator.accounting.demand import binding_decoder
 from estimator.accounting.ledger import Ledger
 from estimator.accounting.reconcile import Reconciliation
-from estimator.accounting.report import build_report
 from estimator.accounting.sources import GivenAllowances
 from estimator.accounting.tally import Tally
 from interpreters.core.quantity import NANO

@@ -1,0 +1,124 @@
+"""One quota compared with what its namespace uses, key by key, overall and in each cluster it is assigned to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from estimator.accounting.allowances import FEDERATED, Allowance, Key, read_key
+from estimator.accounting.amounts import Amounts, quantity, total_of
+from estimator.accounting.findings import Findings, finding
+from estimator.accounting.readable import readable, told_apart
+from estimator.accounting.report import Line, QuotaReport
+from estimator.accounting.tally import NamespaceTally
+
+_LIMIT_IN_MEMBERS = "limit it by a ResourceQuota in the member clusters, or by /admit: Karmada adds up requests only"
+
+
+class Pages(NamedTuple):
+    """A namespace as it is counted, and without any what-if: that is what a status is compared with."""
+
+    now: NamespaceTally
+    actual: NamespaceTally
+
+
+class _Used(NamedTuple):
+    """What counts against one quota or one cluster's part of it; None where scopes cannot be decided."""
+
+    now: Amounts | None
+    provisional: Amounts | None
+    said: Amounts | None
+    """As the status says."""
+
+    really: Amounts | None
+    """What the status should say."""
+
+
+def read_quotas(allowance: Allowance, pages: Pages, findings: Findings, near: float) -> Iterator[QuotaReport]:
+    """The quota and its parts per cluster."""
+    now, actual = pages
+    used = _Used(
+        _counted(allowance, now.used, now.by_priority),
+        None if now.provisional is None else _counted(allowance, now.provisional, now.provisional_by_priority),
+        allowance.reported,
+        _counted(allowance, actual.used, actual.by_priority),
+    )
+    yield _QuotaReader(allowance, "", findings, near).read(allowance.limits, used, now.legacy)
+    for cluster, limits in sorted(allowance.assignments.items()):
+        there = _Used(
+            now.by_cluster.get(cluster, {}),
+            None if now.provisional is None else now.provisional_by_cluster.get(cluster, {}),
+            allowance.reported_by_cluster.get(cluster),
+            actual.by_cluster.get(cluster, {}),
+        )
+        yield _QuotaReader(allowance, cluster, findings, near).read(limits, there, {})
+
+
+def _counted(allowance: Allowance, every: Amounts, by_priority: dict[str, Amounts]) -> Amounts | None:
+    """What counts against the quota; None when its scopes cannot be decided."""
+    if not allowance.scopes:
+        return every
+    if allowance.undecided_scopes:
+        return None
+    return total_of(amounts for priority, amounts in by_priority.items() if allowance.covers(priority))
+
+
+class _QuotaReader:
+    """Reads one quota line by line and collects what it finds."""
+
+    def __init__(self, allowance: Allowance, cluster: str, findings: Findings, near: float) -> None:
+        self.allowance, self.cluster, self.findings, self.near = allowance, cluster, findings, near
+        self.title = f"{allowance} in cluster {cluster}" if cluster else str(allowance)
+
+    def read(self, limits: Amounts, used: _Used, legacy: Amounts) -> QuotaReport:
+        lines = [self._line(read_key(key), limits[key], used, legacy) for key in sorted(limits)]
+        about = self.allowance
+        return QuotaReport(about.kind, about.namespace, about.name, self.cluster, lines, bool(about.scopes))
+
+    def _line(self, key: Key, limit: int, used: _Used, legacy: Amounts) -> Line:
+        said = used.said.get(key.text) if used.said is not None else None
+        shown = None if said is None else self._spell(key, said)
+        why = key.why
+        if used.now is None:
+            why = f"requests do not tell the scope {', '.join(self.allowance.undecided_scopes)}"
+        if key.resource is None or used.now is None:
+            self._found("key-not-computed", f"{key.text}: {why}")
+            return Line(key.text, self._spell(key, limit), reported=shown, why=why)
+        if self.allowance.kind == FEDERATED and not self.cluster and not key.is_enforced_by_karmada:
+            advice = "" if key.text.startswith("requests.") else _LIMIT_IN_MEMBERS
+            evidence = f"{key.text} stands in spec.overall, but bindings never say {key.text}"
+            self._found("key-not-enforced", evidence, advice)
+        now = used.now.get(key.resource, 0)
+        share = now / limit if limit else (0.0 if not now else float("inf"))
+        self._weigh(key, now, limit, share)
+        really = (used.really or {}).get(key.resource, 0)
+        drift = None if said is None else said - really
+        if said is not None and drift:
+            status, ours = told_apart(key.text, said, really)
+            self._found("reported-wrong", f"{key.text}: status says {status}, bindings add up to {ours}")
+        old = legacy.get(key.resource)
+        return Line(
+            key=key.text,
+            limit=self._spell(key, limit),
+            used=self._spell(key, now),
+            provisional=None if used.provisional is None else self._spell(key, used.provisional.get(key.resource, 0)),
+            reported=shown,
+            drift=None if drift is None else self._spell(key, drift),
+            share=None if share == float("inf") else round(share, 4),
+            legacy=None if old is None else self._spell(key, old),
+        )
+
+    def _weigh(self, key: Key, now: int, limit: int, share: float) -> None:
+        used, most = told_apart(key.text, now, limit)
+        spelled = f"{key.text}: used {used}, limit {most}"
+        if now > limit:
+            self._found("over-limit", f"{spelled}, {readable(key.text, now - limit)} too much")
+        elif share >= self.near and now:
+            self._found("near-limit", f"{spelled}, {share:.0%}")
+
+    def _found(self, code: str, evidence: str, advice: str = "") -> None:
+        self.findings.add(finding(code, self.title, evidence, advice))
+
+    @staticmethod
+    def _spell(key: Key, nano: int) -> str:
+        return str(quantity(key.text, nano))

@@ -1,0 +1,33 @@
+"""The published schemas of what accounting prints as JSON, made from the structs that are printed: `make docs` writes
+them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from estimator.accounting.report import AuditReport
+from estimator.accounting.statement import Statement
+
+FOLDER = Path(__file__).parents[3] / "docs" / "schemas"
+PUBLISHED: dict[str, tuple[type, str]] = {
+    "audit-output.json": (AuditReport, "The report of `interp audit -o json`"),
+    "ledger-show-output.json": (Statement, "The statement of `interp ledger show -o json`"),
+}
+
+
+def schema(kind: type, title: str) -> dict[str, Any]:
+    """Unknown fields are refused, so that a test notices a field that the schema lacks."""
+    (reference,), parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    closed = {
+        name: part | ({"additionalProperties": False} if "properties" in part else {}) for name, part in parts.items()
+    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **reference, "$defs": closed}
+
+
+if __name__ == "__main__":
+    for name, (kind, title) in PUBLISHED.items():
+        (FOLDER / name).write_text(json.dumps(schema(kind, title), indent=2, ensure_ascii=False) + "\n")
