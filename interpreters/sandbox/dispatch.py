@@ -158,6 +158,7 @@ class Dispatch:
         try:
             if job.seconds <= 0:
                 raise too_late()
+            job.patience = patience(job.seconds, seat.conversation.loading(job.task))
             frame = seat.conversation.call(job.task, job.seconds)
         except InterpError as error:
             job.fail(error)
@@ -179,7 +180,7 @@ class Dispatch:
         job = seat.tray.begin(now)
         self._turnstile.enter(job, now)
         alone = seat.tray.alone_since
-        seat.due = now + patience(job.seconds) if alone is None else alone + ABANDONED
+        seat.due = now + job.patience if alone is None else alone + ABANDONED
         seat.look_at(seat.due, self._look_after)
 
     def _look_after(self, seat: Seat) -> None:

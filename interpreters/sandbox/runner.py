@@ -223,13 +223,14 @@ class SandboxRunner:
         if seconds <= 0:
             self._put_back(conversation, spent=False)
             return too_late()
+        longest = patience(seconds, conversation.loading(task))
         frame = conversation.call(task, seconds)
         try:
-            self._send(conversation, frame, patience(seconds) + (0 if conversation.ready else STARTING))
+            self._send(conversation, frame, longest + (0 if conversation.ready else STARTING))
             if not conversation.ready:
                 conversation.greet(self._receive(conversation, STARTING))
                 self._hardening = conversation.hardening
-            reply = self._receive(conversation, patience(seconds))
+            reply = self._receive(conversation, longest)
         except TimeoutError:
             if not conversation.ready:
                 raise stillborn(conversation.process, "did not become ready") from None

@@ -32,9 +32,9 @@ SMALL = 64 * 1024
 
 class Job:
     """A call that somebody awaits. `brisk`: it may lie ready behind others, and others behind it. `fresh`: it failed in
-    a worker that others had used, and is tried again in a new one."""
+    a worker that others had used, and is tried again in a new one. `seconds` it has, `patience` its worker."""
 
-    __slots__ = ("brisk", "digest", "doubtful", "fresh", "future", "retried", "seconds", "task", "timer")
+    __slots__ = ("brisk", "digest", "doubtful", "fresh", "future", "patience", "retried", "seconds", "task", "timer")
 
     def __init__(self, task: Task, future: asyncio.Future[Outcome | frozenset[str]]) -> None:
         self.task = task
@@ -45,6 +45,7 @@ class Job:
         self.fresh = False
         self.retried = False
         self.seconds = 0.0
+        self.patience = 0.0
         self.timer: asyncio.TimerHandle | None = None
 
     def fail(self, error: InterpError) -> None:

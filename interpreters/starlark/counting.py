@@ -1,27 +1,34 @@
 """A Starlark text that counts what it does, as the body of a function that is run anew for every call.
 
-The binding does not show the interpreter's own count of steps, so the text is changed: every simple statement first
-adds its size to a counter, comprehensions add their size for every element, and functions and loops look whether it is
-too much. Lines keep their numbers but for one: the text stands below a line `def module(counter):`. What it defines is
-then local to that call, so neither values nor memory outlive it.
+The binding does not show the interpreter's own count of steps, so the text is changed: where a run of statements begins
+that is always run to its end, the size of all of them is added to a counter; comprehensions add theirs for every
+element, lambdas theirs for every call; functions and loops look whether it is too much. What the text defines is local
+to one call, so neither values nor memory outlive it.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from interpreters.core.errors import ScriptSyntaxError
 
-LINES_ABOVE: Final = 1
 _SIMPLE: Final = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Pass, ast.Break, ast.Continue)
-_Comprehension = ast.ListComp | ast.DictComp | ast.SetComp | ast.GeneratorExp
+_COMPREHENSIONS: Final = (ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
+_NO_PARTS: Final = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "kind", "is_async", "type_comment"})
+_FIELDS: Final = {
+    kind: tuple(field for field in kind._fields if field not in _NO_PARTS)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 _HELPERS: Final = """
 def {bind}(over):
+    sized = ("list", "dict", "range", "tuple", "set")
+
     def tick(counter, weight):
         counter[0] += weight
         if counter[0] > counter[1]:
@@ -29,8 +36,12 @@ def {bind}(over):
         return True
 
     def each(counter, weight, values):
-        if type(values) in ("list", "tuple", "dict", "set", "range"):
-            tick(counter, weight * len(values))
+        kind = type(values)
+        if kind not in sized:
+            if not kind.startswith("string.") and not kind.startswith("bytes."):
+                return values
+            values = list(values)
+        tick(counter, weight * len(values))
         return values
 
     def run(module, most, name, *arguments):
@@ -38,9 +49,12 @@ def {bind}(over):
         reply = module(counter)[name](*arguments)
         return reply, counter[0]
 
-    return tick, each, run
+    def kinds(module, most):
+        return {{name: type(value) for name, value in module([0, most]).items()}}
 
-{tick}, {each}, {run} = {bind}({over})
+    return tick, each, run, kinds
+
+{tick}, {each}, {run}, {kinds} = {bind}({over})
 """
 
 
@@ -62,102 +76,170 @@ class Names(Struct, frozen=True):
     @property
     def helpers(self) -> str:
         """What must be executed before the counting text. `over` must be defined: it refuses to go on."""
-        return _HELPERS.format(**{name: self[name] for name in ("bind", "over", "tick", "each", "run")})
+        return _HELPERS.format(**{name: self[name] for name in ("bind", "over", "tick", "each", "run", "kinds")})
 
 
-def counting(text: str, functions: Iterable[str], names: Names, script: str) -> str:
-    """The text as a function of a counter that answers the script's functions by name."""
+class Counted(Struct, frozen=True):
+    """The text as a function of a counter that answers what the script defines by name, and where each of its lines
+    comes from."""
+
+    text: str
+    origins: tuple[int, ...]
+
+    def author_line(self, line: int) -> int:
+        return self.origins[min(line, len(self.origins)) - 1]
+
+
+def counting(text: str, names: Names, script: str) -> Counted:
+    """The text must be one that the language accepts."""
     try:
         tree = ast.parse(text)
-        survey = _Survey(tree)
+        counter = _Counter(names)
+        counter.block(tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
         problem = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply"
         raise ScriptSyntaxError(f"cannot be counted: {problem}", script=script, line=line) from None
+    for statement in tree.body:
+        if _loads(statement):
+            raise ScriptSyntaxError("load is not offered: a script is one text", script=script, line=statement.lineno)
     lines = text.encode().split(b"\n")
-    for line, column, inserted in sorted(_insertions(tree, survey, names), reverse=True):
+    for line, column, inserted in sorted(counter.insertions, reverse=True):
         raw = lines[line - 1]
-        lines[line - 1] = raw[:column] + inserted.encode() + raw[column:]
-    body = [line if number in survey.inside_strings else b"\t" + line for number, line in enumerate(lines, 1)]
-    found = ", ".join(f'"{name}": {name}' for name in sorted(functions))
-    opening, closing = f"def {names['module']}({names['counter']}):", f"\treturn {{{found}}}\n"
-    return "\n".join((opening, b"\n".join(body).decode(), closing))
+        again = raw[:column] if inserted.endswith("\n") else b""  # the indentation
+        lines[line - 1] = raw[:column] + inserted.encode() + again + raw[column:]
+    written, origins = [f"def {names['module']}({names['counter']}):".encode()], [1]
+    for number, line_text in enumerate(lines, 1):
+        parts = [line_text] if number in counter.inside_strings else [b"\t" + part for part in line_text.split(b"\n")]
+        written += parts
+        origins += [number] * len(parts)
+    found = ", ".join(f'"{name}": {name}' for name in sorted(_defined(tree)))
+    written.append(f"\treturn {{{found}}}\n".encode())
+    origins.append(len(lines))
+    return Counted(b"\n".join(written).decode(), tuple(origins))
 
 
-class _Survey:
-    """What one walk through a text finds: the size of each part in expressions, the comprehensions, and the lines that
-    begin inside a text of several lines."""
+class _Ways(Struct, frozen=True):
+    """How a block may be left before its end."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self._sizes: dict[ast.AST, int] = {}
-        self.comprehensions: list[_Comprehension] = []
+    returns: bool = False
+    breaks: bool = False
+
+
+class _Counter:
+    """Goes through a text once and collects what is to be inserted where: line, byte of the line, text."""
+
+    def __init__(self, names: Names) -> None:
+        self.insertions: list[tuple[int, int, str]] = []
         self.inside_strings: set[int] = set()
-        self._measure(tree)
+        self._counter, self._tick, self._each = names["counter"], names["tick"], names["each"]
 
-    def size(self, node: ast.AST) -> int:
-        return self._sizes[node] or 1
+    def block(self, statements: Sequence[ast.stmt], *, repeated: bool = False) -> _Ways:
+        """`repeated`: the block may run again and again, so it looks whether it has run too often."""
+        returns = breaks = False
+        first: ast.stmt | None = None
+        weight = 0
+        for statement in statements:
+            size, ways = self._statement(statement)
+            if first is None and not _is_docstring(statement):
+                first = statement
+            weight += size
+            returns, breaks = returns or ways.returns, breaks or ways.breaks
+            if first is not None and (ways.returns or ways.breaks):
+                self._add(first, weight, checks=repeated)
+                first, weight, repeated = None, 0, False
+        if first is not None:
+            self._add(first, weight, checks=repeated)
+        return _Ways(returns, breaks)
 
-    def _measure(self, node: ast.AST) -> int:
-        size = 1 if isinstance(node, ast.expr) else 0
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, ast.AST):
-                size += self._measure(value)
-            elif isinstance(value, list):
-                for part in value:
-                    if isinstance(part, ast.AST):
-                        size += self._measure(part)
-        self._sizes[node] = size
-        if isinstance(node, ast.Constant) and node.end_lineno is not None:
-            self.inside_strings.update(range(node.lineno + 1, node.end_lineno + 1))
-        elif isinstance(node, ast.ListComp | ast.DictComp | ast.SetComp | ast.GeneratorExp):
-            self.comprehensions.append(node)
+    def _statement(self, statement: ast.stmt) -> tuple[int, _Ways]:
+        """What it costs whenever it is reached, and how it may leave the block."""
+        if isinstance(statement, _SIMPLE):
+            size = self._size(statement) or 1
+            leaves = isinstance(statement, ast.Break | ast.Continue)
+            return size, _Ways(isinstance(statement, ast.Return), leaves)
+        if isinstance(statement, ast.If):
+            size = self._size(statement.test)
+            body, orelse = self.block(statement.body), _Ways()
+            if len(statement.orelse) == 1 and isinstance(statement.orelse[0], ast.If):  # elif: no room before it
+                more, orelse = self._statement(statement.orelse[0])
+                size += more
+            else:
+                orelse = self.block(statement.orelse)
+            return size, _Ways(body.returns or orelse.returns, body.breaks or orelse.breaks)
+        if isinstance(statement, ast.For):
+            size = self._size(statement.target) + self._size(statement.iter)
+            return size, _Ways(self.block(statement.body, repeated=True).returns)
+        if isinstance(statement, ast.FunctionDef):
+            self.block(statement.body, repeated=True)
+            return 1 + self._size(statement.args), _Ways()
+        return 1, _Ways()
+
+    def _add(self, statement: ast.stmt, weight: int, *, checks: bool) -> None:
+        added = f"{self._counter}[0] += {weight}"
+        if checks:
+            added += f"; {self._counter}[0] > {self._counter}[1] and {self._tick}({self._counter}, 0)"
+        behind = "; " if isinstance(statement, _SIMPLE) else "\n"  # others do not stand behind a semicolon
+        self.insertions.append((statement.lineno, statement.col_offset, added + behind))
+
+    def _size(self, *roots: ast.AST | None) -> int:
+        """The number of expressions in it."""
+        size = 0
+        waiting = list(roots)
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.Name):
+                size += 1
+            elif isinstance(node, ast.Constant):
+                size += 1
+                if node.end_lineno is not None and node.end_lineno > node.lineno:
+                    self.inside_strings.update(range(node.lineno + 1, node.end_lineno + 1))
+            elif isinstance(node, _COMPREHENSIONS):
+                inside = 1 + self._size(*_parts(node))
+                for clause in node.generators:
+                    self._around(clause.iter, f"{self._each}({self._counter}, {inside}, ", ")")
+                size += inside
+            elif isinstance(node, ast.Lambda):
+                self._around(node.body, f"{self._tick}({self._counter}, {1 + self._size(*_parts(node))}) and (", ")")
+                size += 1
+            elif node is not None:
+                waiting += _parts(node)
+                size += isinstance(node, ast.expr)
         return size
 
-
-Insertion = tuple[int, int, str]
-"""Line, byte of the line, what to put there."""
-
-
-def _insertions(tree: ast.Module, survey: _Survey, names: Names) -> Iterator[Insertion]:
-    yield from _block(tree.body, survey, names, heavier=0, repeated=False)
-    for node in survey.comprehensions:
-        for clause in node.generators:
-            yield from _around(clause.iter, f"{names['each']}({names['counter']}, {survey.size(node)}, ", ")")
+    def _around(self, node: ast.expr, before: str, behind: str) -> None:
+        if node.end_lineno is not None and node.end_col_offset is not None:
+            self.insertions.append((node.lineno, node.col_offset, before))
+            self.insertions.append((node.end_lineno, node.end_col_offset, behind))
 
 
-def _block(
-    statements: Sequence[ast.stmt], survey: _Survey, names: Names, *, heavier: int, repeated: bool
-) -> Iterator[Insertion]:
-    """`heavier`: the size of the line above. `repeated`: whether the block may run again and again."""
-    if len(statements) > 1 and _is_docstring(statements[0]):
-        statements = statements[1:]
-    counter, tick = names["counter"], names["tick"]
-    for index, statement in enumerate(statements):
-        weight = heavier if index == 0 else 0
-        checks = repeated and index == 0
-        if isinstance(statement, _SIMPLE) and not _is_docstring(statement):
-            inserted = f"{counter}[0] += {weight + survey.size(statement)}; "
-            if checks:
-                inserted += f"{counter}[0] > {counter}[1] and {tick}({counter}, 0); "
-            yield statement.lineno, statement.col_offset, inserted
-        elif isinstance(statement, ast.FunctionDef):
-            yield from _block(statement.body, survey, names, heavier=1, repeated=True)
-        elif isinstance(statement, ast.For):
-            if checks:
-                yield from _around(statement.iter, f"{tick}({counter}, {weight}) and (", ")")
-            yield from _block(statement.body, survey, names, heavier=survey.size(statement.iter), repeated=True)
-        elif isinstance(statement, ast.If):
-            if checks:
-                yield from _around(statement.test, f"{tick}({counter}, {weight + 1}) and (", ")")
-            for branch in (statement.body, statement.orelse):
-                yield from _block(branch, survey, names, heavier=survey.size(statement.test), repeated=False)
+def _parts(node: ast.AST) -> list[ast.AST | None]:
+    """What it is made of, expressions or not."""
+    parts: list[ast.AST | None] = []
+    for field in _FIELDS[type(node)]:
+        value = getattr(node, field)
+        if isinstance(value, list):
+            parts += value
+        else:
+            parts.append(value)
+    return parts
 
 
-def _around(node: ast.expr, before: str, behind: str) -> Iterator[Insertion]:
-    if node.end_lineno is not None and node.end_col_offset is not None:
-        yield node.lineno, node.col_offset, before
-        yield node.end_lineno, node.end_col_offset, behind
+def _defined(tree: ast.Module) -> set[str]:
+    """The names that the module code gives values to. Starlark lets it do so only once, and not in a condition."""
+    found = {statement.name for statement in tree.body if isinstance(statement, ast.FunctionDef)}
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign):
+            bound = (node for target in statement.targets for node in ast.walk(target))
+            found.update(node.id for node in bound if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return found
+
+
+def _loads(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(ast.Call(ast.Name("load"))):
+            return True
+    return False
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

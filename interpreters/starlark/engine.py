@@ -32,8 +32,15 @@ from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import Frame, LimitError, ReplyError, ScriptError, ScriptSyntaxError
 from interpreters.core.operations import BY_FUNCTION, Answer
 from interpreters.starlark.builtins import BINDER, OVER, PRELUDE, PRELUDE_NAME, Ledger, builtins
-from interpreters.starlark.counting import LINES_ABOVE, Names, counting
-from interpreters.starlark.faults import TOP_LEVEL, loading_fault, missing_fault, placed, running_fault, too_costly
+from interpreters.starlark.counting import Names, counting
+from interpreters.starlark.faults import (
+    TOP_LEVEL,
+    loading_fault,
+    missing_fault,
+    placed,
+    running_fault,
+    too_costly,
+)
 from interpreters.starlark.lint import LINTING, findings
 from interpreters.starlark.ownership import FROZEN, OwnershipRecords
 from interpreters.starlark.reply_text import values_of
@@ -117,16 +124,14 @@ class _Loaded:
         self._script = script.name
         self._ledger = Ledger()
         self._builtins = builtins(self._ledger)
-        # As it stands, for what the language says of it; what its module code makes is dropped with this interpreter.
-        self.functions = self._execute(self._new_interpreter(), script, limits)
         names = Names.unlike(script.text)
         self._run, self._module = names["run"], names["module"]
-        text = script.text.replace("\r\n", "\n")
-        counted = counting(text, self.functions, names, script.name)
+        self._check(script, names["undefined"])
+        self._counted = counting(script.text.replace("\r\n", "\n"), names, script.name)
         self._interpreter = self._new_interpreter(**{names["over"]: self._builtins[OVER]})
         self._interpreter.exec(names.helpers, filename=PRELUDE_NAME)
         _hide(self._interpreter, (names["over"], names["bind"]))
-        self._interpreter.exec(counted, filename=script.name)
+        self.functions = self._execute(names, limits)
         # Only now: the script is resolved already, so it cannot see these names.
         self._interpreter.set(**_JSON_WORDS)
         self._records = OwnershipRecords(self._interpreter)
@@ -163,28 +168,48 @@ class _Loaded:
             text: str = self._interpreter.eval(expression, filename=_CALL, convert=False, **_timeout(limits))
         except (starlark_go.StarlarkError, TypeError) as error:
             fault = self._fault(error) or running_fault(error, self._script, limits.seconds)
-            _move_up(fault, self._module)
-            fault.printed = self.printed
-            raise fault from None
+            raise self._in_the_authors_text(fault) from None
         return text
 
-    def _execute(self, interpreter: Starlark, script: Script, limits: Limits) -> frozenset[str]:
-        before = set(interpreter.globals())
-        self._ledger.start(limits)
+    def _check(self, script: Script, undefined: str) -> None:
+        """What the language says of the text as it stands. A name that is defined nowhere keeps it from being run."""
         try:
-            interpreter.exec(script.text, filename=script.name, **_timeout(limits))
-        except (starlark_go.StarlarkError, TypeError) as error:
-            fault = self._fault(error) or loading_fault(error, script.name, limits.seconds)
-            fault.printed = self.printed
-            raise fault from None
+            self._new_interpreter().exec(f"{script.text}\n{undefined}\n", filename=script.name)
+        except starlark_go.StarlarkError as error:
+            if isinstance(error, starlark_go.ResolveError) and len(error.errors) == 1:
+                return  # that name
         except ValueError:  # how Python refuses to pass text on that C cannot hold
             problem = "the text has a NUL character or a lone surrogate"
             raise ScriptSyntaxError(problem, script=script.name) from None
-        names = sorted(set(interpreter.globals()) - before)
-        kinds = interpreter.eval(f"[{', '.join(f'type({name})' for name in names)}]", convert=False)
-        return frozenset(
-            name for name, kind in zip(names, msgspec.json.decode(kinds), strict=True) if kind == "function"
+        try:
+            self._new_interpreter().exec(script.text, filename=script.name)
+        except starlark_go.StarlarkError as error:
+            raise loading_fault(error, script.name, 0) from None
+
+    def _execute(self, names: Names, limits: Limits) -> frozenset[str]:
+        self._ledger.start(limits)
+        try:
+            self._interpreter.exec(self._counted.text, filename=self._script, **_timeout(limits))
+            expression = f"{names['kinds']}({self._module}, {limits.cost})"
+            kinds = self._interpreter.eval(expression, filename=_CALL, convert=False, **_timeout(limits))
+        except (starlark_go.StarlarkError, TypeError) as error:
+            fault = self._fault(error) or loading_fault(error, self._script, limits.seconds)
+            raise self._in_the_authors_text(fault) from None
+        return frozenset(name for name, kind in msgspec.json.decode(kinds).items() if kind == "function")
+
+    def _in_the_authors_text(self, fault: ScriptError) -> ScriptError:
+        """With the author's own lines, and what was printed so far."""
+        own = self._counted.author_line
+        if fault.line is not None:
+            fault.line = own(fault.line)
+        fault.frames = tuple(
+            Frame(TOP_LEVEL if frame.function == self._module else frame.function, own(frame.line))
+            for frame in fault.frames
         )
+        if fault.function == self._module:
+            fault.function = None
+        fault.printed = self.printed
+        return fault
 
     def _fault(self, error: Exception) -> ScriptError | None:
         fault = self._ledger.failure
@@ -195,18 +220,6 @@ def _hide(interpreter: Starlark, names: Iterable[str]) -> None:
     for name in names:
         with suppress(starlark_go.ConversionToPythonFailed):  # it is gone, it just cannot be handed over
             interpreter.pop(name)
-
-
-def _move_up(fault: ScriptError, module: str) -> None:
-    """To the lines of the author's own text, which knows no function around it."""
-    if fault.line is not None:
-        fault.line -= LINES_ABOVE
-    fault.frames = tuple(
-        Frame(TOP_LEVEL if frame.function == module else frame.function, frame.line - LINES_ABOVE)
-        for frame in fault.frames
-    )
-    if fault.function == module:
-        fault.function = None
 
 
 def _timeout(limits: Limits) -> dict[str, Any]:

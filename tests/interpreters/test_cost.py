@@ -57,6 +57,10 @@ WORK = [
     ("starlark", "def F(o):\n    for i in range(o['n']):\n        for j in []:\n            pass\n"),
     ("starlark", "def G(i):\n    return i\ndef F(o):\n    return len({i: G(i) for i in range(o['n'])})\n"),
     ("starlark", "def F(o):\n    for i in range(o['n']):\n        resourceAdd('1', str(i) + 'm')\n"),
+    ("starlark", "def F(o):\n    return len([c for c in ('x' * o['n']).elems()])\n"),
+    ("starlark", "def F(o):\n    return len([c for c in ('x' * o['n']).codepoints()])\n"),
+    ("starlark", "def F(o):\n    return len(sorted(range(o['n']), key = lambda i: -i))\n"),
+    ("starlark", "def F(o):\n    for i in range(o['n']):\n        if i % 2:\n            continue\n        i += 1\n"),
     *LOOPS.items(),
 ]
 
@@ -86,6 +90,17 @@ ENDLESS = [
     ("lua", "function F() xpcall(function() while true do end end, function() return 1 end) return 1 end"),
     ("lua", "while true do end"),
     ("starlark", "def F():\n    for i in range(1 << 60):\n        pass\n"),
+    ("starlark", "def F():\n    for i in range(1 << 60):\n        if i < 0:\n            return\n"),
+    (
+        "starlark",
+        "f0 = lambda: 0\n"
+        + "".join(f"f{n + 1} = lambda: f{n}() + f{n}()\n" for n in range(60))
+        + "def F():\n    f60()\n",
+    ),
+    (
+        "starlark",
+        "def f0(): pass\n" + "".join(f"def f{n + 1}(): f{n}(); f{n}()\n" for n in range(60)) + "def F(): f60()\n",
+    ),
 ]
 
 

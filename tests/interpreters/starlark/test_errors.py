@@ -65,7 +65,7 @@ LOADING = [
     ("A = 1\nA = 2\n",                          2, "cannot reassign global A declared at thing.star:1:1"),
     ("A = {}['x']\n",                           1, 'key "x" not in dict'),
     ("fail('not today')\n",                     1, "not today"),
-    ("load('other.star', 'x')\n",               1, "load not implemented by this application"),
+    ("load('other.star', 'x')\n",               1, "load is not offered: a script is one text"),
     ("import os\n",                             1, "got illegal token, want primary expression"),
     ("A = 1\0\n",                               None, "the text has a NUL character or a lone surrogate"),
     ("A = '\ud800'\n",                          None, "the text has a NUL character or a lone surrogate"),
