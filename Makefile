@@ -48,7 +48,7 @@ format: $(READY)  ## let ruff rewrite the sources
 docs: $(READY)  ## pages made from the sources: READMEs of the bundled kinds, docs/kinds.md, docs/live-matrix.md, schemas of reports
 	$(BIN)/python -m interpreters.lua.kind_docs
 	$(BIN)/python -m tests.estimator.accounting.schemas
-	$(BIN)/python -m tests.live.matrix.results
+	$(BIN)/python -m tests.live.matrix.page
 
 bench: $(READY)  ## figures against the budgets of docs/design.md
 	$(BIN)/python -m benchmarks
@@ -73,7 +73,7 @@ live: live-programs  ## a real Karmada meets interp; needs Go, a quarter of an h
 
 live-matrix: live-programs  ## every kind under every policy against Karmada alone: make live-matrix [KARMADA_SRC=… KARMADA_NAME=… SAMPLES=1]
 	KARMADA_SRC="$(abspath $(KARMADA_SRC))" KARMADA_NAME="$(KARMADA_NAME)" SAMPLES="$(SAMPLES)" $(BIN)/python -m pytest -vv -s tests/live/matrix/full.py
-	$(BIN)/python -m tests.live.matrix.results
+	$(BIN)/python -m tests.live.matrix.page
 
 live-programs: $(READY)
 	@command -v go >/dev/null || { echo "make live builds Karmada and Kubernetes and needs Go 1.25 or newer"; exit 2; }

@@ -12,15 +12,18 @@ Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 def complete_kinds(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Kinds that some script answers for, with version and group where the kind alone means several."""
+    """Kinds that some script answers for, with version and group where the kind alone means several, and those of
+    further versions besides."""
     from interpreters.scan import scan
 
     places = [Path(place) for option in ("scripts", "folders") for place in context.params.get(option) or ()]
     found = scan([place for place in places if place.exists()], bundled="lua")
-    kinds = sorted({entry.kind for entry in found if entry.kind is not None})
-    several = Counter(kind.kind for kind in kinds)
+    homes = {entry.kind for entry in found if entry.kind is not None}
+    several = Counter(kind.kind for kind in homes)
+    kinds = sorted({kind for entry in found for kind in entry.kinds if kind is not None})
     names = [
-        kind.kind if several[kind.kind] == 1 else f"{kind.kind}.{kind.version}.{kind.group or 'core'}" for kind in kinds
+        kind.kind if kind in homes and several[kind.kind] == 1 else f"{kind.kind}.{kind.version}.{kind.group or 'core'}"
+        for kind in kinds
     ]
     return _beginning(names, incomplete)
 

@@ -17,7 +17,7 @@ from interpreters.core.karmada_answers import answered_by_karmada
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, BY_RULE, Operation
 from interpreters.core.wire import Reply
-from webhook.registration.changes import Offers, change_of
+from webhook.registration.changes import Foreseen, Offers, change_of
 
 Answer = Callable[[dict[str, Any], Operation], Reply]
 Tuples = Mapping[GroupVersionKind, Collection[Operation]]
@@ -40,6 +40,7 @@ class Change:
     namespace: str
     name: str
     what: str
+    undivided: bool = False  # it is divided now and would no longer be
 
     def __str__(self) -> str:
         return f"{self.kind.kind} {self.namespace + '/' if self.namespace else ''}{self.name}: {self.what}"
@@ -69,11 +70,11 @@ class Estate:
                 answered_by_karmada(kind, release),
             )
             try:
-                what = change_of(binding, offers, gate=gate, answer=lambda op, obj=obj: answer(obj, op))  # type: ignore[misc]
+                seen = change_of(binding, offers, gate=gate, answer=lambda op, obj=obj: answer(obj, op))  # type: ignore[misc]
             except InterpError as error:
-                what = f"the script fails on its object, so Karmada would not propagate it: {error}"
-            if what:
-                yield Change(kind, namespace, name, what)
+                seen = Foreseen(f"the script fails on its object, so Karmada would not propagate it: {error}")
+            if seen is not None:
+                yield Change(kind, namespace, name, seen.what, seen.undivided)
 
 
 async def read_estate(server: ApiServer, name: str, kinds: Collection[GroupVersionKind]) -> Estate:

@@ -16,10 +16,10 @@ from estimator.snapshot.kubeconfig import find_access
 from interp.admission import check_service, unguarded_quotas
 from interp.inputs import read_objects
 from interp.kind_patterns import matcher, refuse_unknown, split_patterns
-from interp.live_registration import Estate, read_estate, remove, send, touch
+from interp.live_registration import Change, read_estate, remove, send, touch
 from interp.release import release_of
 from interpreters.catalog import Catalog
-from interpreters.core.karmada import NEWEST
+from interpreters.core.karmada import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Operation, find_operation
 from interpreters.core.wire import Reply
@@ -91,9 +91,15 @@ def _explain(plan: Plan) -> None:
         click.echo(f"left out: {what}: {reason}", err=True)
 
 
+async def live_release(options: Mapping[str, Any]) -> Release:
+    """The release that was asked for, or else that of the live Karmada."""
+    async with ApiServer(find_access(options["kubeconfig"], options["kube_context"])) as server:
+        return await release_of(server, options["karmada"])
+
+
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What is to be applied to a live Karmada, or only asked about again."""
+    """What is to be applied to a live Karmada, or only asked about again; by its release, in `options`."""
 
     scripts: Scripts
     plan: Plan
@@ -122,27 +128,37 @@ class Registration:
             click.echo(f"warning: {line}", err=True)
 
     async def _judge(self, server: ApiServer) -> None:
-        release = await release_of(server, self.options["karmada"])
+        release = self.options["karmada"]
         estate = await read_estate(server, self.documents[0]["metadata"]["name"], tuple(self.plan.tuples))
-        gate = _gate(self.options["gates"], estate)
+        given = _gate(self.options["gates"])
+        gate = estate.tells_components if given is None else given
         changes = list(estate.changes(self.plan.tuples, release, self.scripts.answer, gate=gate))
-        if not changes:
-            return
-        click.echo(f"with {GATE} {'on' if gate else 'off'}, the next change of its object changes:", err=True)
-        for change in changes[:_SHOWN]:
-            click.echo(f"  {change}", err=True)
-        if len(changes) > _SHOWN:
-            click.echo(f"  … and {len(changes) - _SHOWN} more", err=True)
-        if not self.options["yes"]:
+        _name(changes, f"with {GATE} {'on' if gate else 'off'}")
+        if given is None and not gate:
+            # No binding shows that the gate is on, but it may be; that would cost most where something is divided.
+            on = estate.changes(self.plan.tuples, release, self.scripts.answer, gate=True)
+            perhaps = [change for change in on if change.undivided]
+            _name(perhaps, f"if {GATE} is on, which --feature-gates would say")
+            changes += perhaps
+        if changes and not self.options["yes"]:
             click.echo("nothing was applied; --yes applies it all the same, --kinds narrows it", err=True)
             raise click.exceptions.Exit(1)
 
 
-def _gate(text: str, estate: Estate) -> bool:
-    """The feature gate as it was given, or as the bindings show it: only with it on do they have components."""
+def _name(changes: Sequence[Change], when: str) -> None:
+    if changes:
+        click.echo(f"{when}, the next change of its object changes:", err=True)
+    for change in changes[:_SHOWN]:
+        click.echo(f"  {change}", err=True)
+    if len(changes) > _SHOWN:
+        click.echo(f"  … and {len(changes) - _SHOWN} more", err=True)
+
+
+def _gate(text: str) -> bool | None:
+    """The feature gate as it was given, None if it was not."""
     name, equals, value = text.partition("=")
     if not text:
-        return estate.tells_components
+        return None
     if name.strip() != GATE or not equals or value.strip().lower() not in ("true", "false"):
         raise click.UsageError(f'--feature-gates: expected {GATE}=true or {GATE}=false, got "{text}"')
     return value.strip().lower() == "true"

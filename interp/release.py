@@ -20,10 +20,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 def karmada_option(*, live: bool = False) -> Callable[[F], F]:
     """The option as the argument `karmada`: a `Release`, or None where a verb can ask a live Karmada (`live`)."""
     known = [str(release) for release in RELEASES]
-    read = ", or that of the live Karmada," if live else ""
+    default = f"that of the live Karmada, else the newest known, {NEWEST}" if live else f"the newest known, {NEWEST}"
     return click.option(
         "--karmada", "karmada", metavar="|".join(known), callback=_parsed, default=None if live else str(NEWEST),
-        shell_complete=one_of(known), help=f"The release to follow: by default the newest known, {NEWEST}{read}.",
+        shell_complete=one_of(known), help=f"The release to follow; by default {default}.",
     )  # fmt: skip
 
 

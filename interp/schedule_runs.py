@@ -43,6 +43,10 @@ class Job:
     def namespace(self) -> str:
         return str((self.obj.get("metadata") or {}).get("namespace") or "default")
 
+    @property
+    def binding_name(self) -> str:
+        return binding_name(str(self.obj.get("kind")), str((self.obj.get("metadata") or {}).get("name") or ""))
+
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
@@ -57,6 +61,7 @@ class Circumstances:
     reschedule: bool = False
     unavailable: tuple[str, ...] = ()
     cluster_scoped: bool = False
+    others: Sequence[Document] = ()  # bindings of workloads that are not scheduled now, but are there
 
 
 def in_order(jobs: Sequence[Job], release: Release) -> list[Job]:
@@ -67,14 +72,28 @@ def in_order(jobs: Sequence[Job], release: Release) -> list[Job]:
 def run(jobs: Sequence[Job], circumstances: Circumstances) -> Iterator[tuple[ScheduleReport, dict[str, Any]]]:
     """The report on each workload and its binding afterwards, in the order in which they are scheduled."""
     promised: dict[str, list[AssumedWorkload]] = {}
-    placed: dict[str, list[Companion]] = {}
+    placed = _placed_before(jobs, circumstances)
     for job in in_order(jobs, circumstances.release):
-        report, binding = _schedule(job, circumstances, promised, placed.get(job.namespace, ()))
+        companions = placed.setdefault(job.namespace, {})
+        report, binding = _schedule(job, circumstances, promised, list(companions.values()))
         yield report, binding
-        placed.setdefault(job.namespace, []).append(companion(binding))
+        companions[job.binding_name] = companion(binding)
         for target in report.decision.clusters if report.decision.scheduled else ():
             parts = _sent(job.said.as_components, target.replicas)
             promised.setdefault(target.name, []).append(AssumedWorkload(parts, job.namespace))
+
+
+def _placed_before(jobs: Sequence[Job], given: Circumstances) -> dict[str, dict[str, Companion]]:
+    """By namespace and name, the bindings that are there already: of these workloads and of others."""
+    placed: dict[str, dict[str, Companion]] = {}
+    for binding in given.others:
+        metadata = binding.get("metadata") or {}
+        known = placed.setdefault(metadata.get("namespace") or "default", {})
+        known[str(metadata.get("name"))] = companion(binding)
+    for job in jobs:
+        if job.binding is not None:
+            placed.setdefault(job.namespace, {})[job.binding_name] = companion(job.binding)
+    return placed
 
 
 def _sent(components: Sequence[Component], replicas: int | None) -> list[Component]:
@@ -100,7 +119,7 @@ def _schedule(
     clusters = [member.cluster for member in given.members]
     question = Question(
         placement, clusters, demand, estimating(asked, given.members, given.addresses, promised), given.rounding,
-        company_of(binding_name(kind.kind, asked.name), groups, others),
+        company_of(job.binding_name, groups, others),
     )  # fmt: skip
     past = read_past(job.binding, given.observed, given.reschedule, given.release)
     before, decision = _decide(question, past, given.unavailable, fails_over=job.binding is None)

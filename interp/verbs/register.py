@@ -101,7 +101,7 @@ def _register(options: Mapping[str, Any]) -> None:
     import os
 
     from certs.bundle import fitting_bundle, judge_bundle
-    from interp.registering import Registration, opened_scripts
+    from interp.registering import Registration, live_release, opened_scripts
     from webhook.registration.client import client_config, default_name, host_of
     from webhook.registration.configuration import configuration
     from webhook.sources import load_settings, stray_variables
@@ -119,6 +119,8 @@ def _register(options: Mapping[str, Any]) -> None:
     client = client_config(bundle.read_bytes(), url=options["url"], service=options["service"], path=path)
     name = options["name"] or default_name(host)
     admission = _admission(name, host, options)
+    if options["applies"] or options["touches"]:
+        options = {**options, "karmada": asyncio.run(live_release(options))}
     with opened_scripts(settings, options) as (scripts, plan, charged):
         documents = [configuration(plan, client, name=name, timeout=options["timeout"])]
         if admission is not None:

@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--estimator", "estimators", multiple=True, metavar="CLUSTER=HOST:PORT",
               help="An estimator to ask about a cluster over gRPC, as karmada-scheduler would.")  # fmt: skip
-@click.option("--binding", "bindings", multiple=True, metavar="F | NAMESPACE/NAME",
-              help="The binding as it is now: a file, or without WORKLOAD a live one to explain.")  # fmt: skip
+@click.option(
+    "--binding", "bindings", multiple=True, metavar="F | NAMESPACE/NAME",
+    help="Bindings as they are now, also of other workloads, in a file; or without WORKLOAD a live one to explain.",
+)  # fmt: skip
 @click.option("--kubeconfig", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="F",
               help="Of the Karmada API server that has the live binding.")  # fmt: skip
 @click.option("--context", default="", metavar="NAME", help="The context in the kubeconfig.")
@@ -79,7 +81,8 @@ def command(workloads: tuple[str, ...], karmada: Release | None, output: str, **
     if not options["policy_files"] or not files:
         raise click.UsageError("a WORKLOAD needs its --policy and the --clusters to choose from")
     sources = Sources(**{name: options[name] for name in ("scripts", "folders", "customizations", "no_bundled")})
-    jobs = _jobs(workloads, options, release, sources)
+    bindings = read_objects(options["bindings"]) if options["bindings"] else []
+    jobs = _jobs(workloads, options, release, sources, bindings)
     members = read_members(read_objects(files), ", ".join(files), options["nodes"])
     names = [member.cluster.name for member in members]
     addresses = read_addresses(options["estimators"])
@@ -88,13 +91,16 @@ def command(workloads: tuple[str, ...], karmada: Release | None, output: str, **
     circumstances = Circumstances(
         members, addresses, release, read_gates(options["gates"], "WorkloadAffinity"), options["rounding"],
         options["observed_affinity"], options["reschedule"], options["unavailable"], options["cluster_scoped"],
+        [one for one in bindings if not any(one is job.binding for job in jobs)],
     )  # fmt: skip
     done = list(run(jobs, circumstances))
     _print(done, output)
     return 0 if all(report.decision.scheduled for report, _ in done) else 1
 
 
-def _jobs(workloads: tuple[str, ...], options: dict[str, Any], release: Release, sources: Sources) -> list[Job]:
+def _jobs(
+    workloads: tuple[str, ...], options: dict[str, Any], release: Release, sources: Sources, bindings: list[Document]
+) -> list[Job]:
     from estimator.placement.priority import priority_of, read_classes
     from interp.interpreted import interpreted
     from interp.schedule_runs import Job
@@ -103,7 +109,6 @@ def _jobs(workloads: tuple[str, ...], options: dict[str, Any], release: Release,
 
     objects = read_objects(workloads)
     policies = read_policies(read_objects(options["policy_files"]), ", ".join(options["policy_files"]))
-    bindings = read_objects(options["bindings"]) if options["bindings"] else []
     classes = read_classes(read_objects(options["priority_classes"]) if options["priority_classes"] else ())
     jobs = []
     with open_scripts(sources, {GroupVersionKind.of(obj) for obj in objects}) as (runner, catalog):
@@ -129,13 +134,11 @@ def _policy_for(obj: Document, policies: Sequence[Document]) -> Document:
 
 
 def _binding_for(obj: Document, bindings: Sequence[Document], *, is_only: bool) -> Document | None:
+    """The binding of the workload; the only binding of an only workload may have any name."""
     from estimator.placement.bindings import binding_name
-    from interpreters.core.errors import InputError
 
-    if is_only:
-        if len(bindings) > 1:
-            raise InputError(f"--binding: expected one binding of the one workload, got {len(bindings)}")
-        return bindings[0] if bindings else None
+    if is_only and len(bindings) == 1:
+        return bindings[0]
     metadata = obj.get("metadata") or {}
     wanted = (metadata.get("namespace") or "default", binding_name(str(obj.get("kind")), str(metadata.get("name"))))
     named = {((one.get("metadata") or {}).get("namespace") or "default", (one.get("metadata") or {}).get("name")): one

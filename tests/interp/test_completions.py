@@ -15,12 +15,17 @@ OFFERED = [  # words before, the word begun, what is offered
     (["register", "--bundled-language"], "S", ["starlark"]),
     (["register", "--kinds"], "flink", ["FlinkDeployment"]),
     (["register", "--kinds"], "FlinkDeployment,rayc", ["FlinkDeployment,RayCluster"]),
+    (["register", "--kinds"], "apps.kruise.io/v1b", [
+        "apps.kruise.io/v1beta1/BroadcastJob", "apps.kruise.io/v1beta1/CloneSet", "apps.kruise.io/v1beta1/StatefulSet",
+        "apps.kruise.io/v1beta1/UnitedDeployment",
+    ]),
     (["register", "--kinds"], "kubeflow.org/v1/m", ["kubeflow.org/v1/MPIJob"]),
     (["register", "--operations"], "InterpretHealth,InterpretS", ["InterpretHealth,InterpretStatus"]),
     (["register", "--operations"], "Pru", []),
     (["export"], "sparka", ["SparkApplication"]),
+    (["export"], "rayj", ["RayJob", "RayJob.v1alpha1.ray.io"]),
     (["export"], "mpi", ["MPIJob.v1.kubeflow.org", "MPIJob.v2beta1.kubeflow.org"]),
-]
+]  # fmt: skip
 
 
 def offered(before: list[str], incomplete: str) -> list[str]:

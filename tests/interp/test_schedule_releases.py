@@ -123,6 +123,40 @@ def test_workload_affinity_is_applied_or_warned_of(tmp_path: Path, gate: bool, c
     assert warned is not gate
 
 
+ELSEWHERE = [  # the policy's term, the other binding's group, where the other is, where the workload may go
+    ("affinity", "affinityGroup", "cloud-us", ["cloud-us"]),
+    ("affinity", "affinityGroup", "on-prem", []),
+    ("antiAffinity", "antiAffinityGroup", "cloud-us", ["cloud-eu"]),
+]
+
+
+@pytest.mark.parametrize(("term", "group", "where", "clusters"), ELSEWHERE)
+def test_workload_affinity_heeds_the_other_bindings_that_were_given(
+    tmp_path: Path, term: str, group: str, where: str, clusters: list[str]
+) -> None:
+    workload = yaml.safe_load((FOLDER / "web.yaml").read_text())
+    workload["metadata"]["labels"] = {"team": "shop"}
+    (tmp_path / "web.yaml").write_text(yaml.safe_dump(workload))
+    policy = yaml.safe_load((FOLDER / "web-policy.yaml").read_text())
+    policy["spec"]["placement"] = {"clusterAffinity": {"clusterNames": ["cloud-us", "cloud-eu"]},
+                                   "workloadAffinity": {term: {"groupByLabelKey": "team"}}}  # fmt: skip
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump(policy))
+    namespace = workload["metadata"].get("namespace", "default")
+    bindings = [
+        {"apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding",
+         "metadata": {"name": name, "namespace": namespace},
+         "spec": {"workloadAffinityGroups": {group: "team=shop"}, "clusters": placed}}
+        for name, placed in (("web-deployment", []), ("cart-deployment", [{"name": where}]))
+    ]  # fmt: skip
+    (tmp_path / "bindings.yaml").write_text(yaml.safe_dump_all(bindings))
+    given = (tmp_path / "web.yaml", "--policy", tmp_path / "policy.yaml", "--binding", tmp_path / "bindings.yaml")
+    answer = decided(*given, "--feature-gates", "WorkloadAffinity=true")
+    assert sorted(one["name"] for one in answer["clusters"]) == clusters
+    ignored = decided(*given)
+    assert sorted(one["name"] for one in ignored["clusters"]) == ["cloud-eu", "cloud-us"]
+    assert any("workloadAffinity is heeded only with the feature gate" in one for one in ignored["warnings"])
+
+
 def test_lint_names_what_a_release_does_not_know(tmp_path: Path) -> None:
     policy = yaml.safe_load((FOLDER / "web-policy.yaml").read_text())
     policy["spec"]["failover"] = {"application": {"purgeMode": "Immediately"}}

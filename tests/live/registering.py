@@ -34,9 +34,14 @@ end
 ACTORS = """\
 -- Division: whole
 function GetComponents(object)
-  return { { name = "actor", replicas = object.spec.actors * FACTOR } }
+  local needs = { resourceRequest = { cpu = "1" } }
+  return { { name = "actor", replicas = object.spec.actors * FACTOR, replicaRequirements = needs } }
 end
 """
+# The members have no nodes, so nobody has room for these.
+OTHELLO, MACBETH = (
+    {**named("stage.example.org/v1", "Act", name, "hall"), "spec": {"actors": 20}} for name in ("othello", "macbeth")
+)
 
 
 def weighted() -> dict[str, Any]:
@@ -52,13 +57,27 @@ def weighted() -> dict[str, Any]:
     return {**policy, "spec": {"resourceSelectors": selectors, "placement": placement}}
 
 
+def alone() -> dict[str, Any]:
+    """Each act in one member."""
+    placement = {
+        "clusterAffinity": {"clusterNames": list(MEMBERS)},
+        "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+        "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}],
+    }
+    policy = named("policy.karmada.io/v1alpha1", "PropagationPolicy", "hall", "hall")
+    selectors = [{"apiVersion": ACT["apiVersion"], "kind": ACT["kind"]}]
+    return {**policy, "spec": {"resourceSelectors": selectors, "placement": placement}}
+
+
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     folder = tmp_path_factory.mktemp("registering")
     kinds = [("apps.kruise.io", "v1alpha1", "CloneSet"), ("stage.example.org", "v1", "Act")]
     with control_plane(folder, [permissive(*kind) for kind in kinds]) as plane, scheduler(folder, plane):
         plane.karmada.create(named("v1", "Namespace", "shop"), weighted(), CART)
+        plane.karmada.create(named("v1", "Namespace", "hall"), alone(), OTHELLO)
         eventually(lambda: pods(plane) == [3, 3], "the CloneSet is divided")
+        eventually(lambda: len(bound_to(plane, OTHELLO)) == 1, "Karmada alone sends an act without a look at the room")
         yield plane
 
 
@@ -127,9 +146,26 @@ def registrations(plane: ControlPlane) -> list[str]:
     return [one["metadata"]["name"] for one in plane.karmada.ask("GET", path).body["items"]]
 
 
-def components(plane: ControlPlane) -> list[int]:
-    binding = plane.karmada.find(named("work.karmada.io/v1alpha2", "ResourceBinding", "hamlet-act", "shop"))
-    return [one["replicas"] for one in binding.get("spec", {}).get("components", [])]
+def binding_of(plane: ControlPlane, act: dict[str, Any]) -> dict[str, Any]:
+    name, namespace = act["metadata"]["name"], act["metadata"]["namespace"]
+    return plane.karmada.find(named("work.karmada.io/v1alpha2", "ResourceBinding", f"{name}-act", namespace))
+
+
+def components(plane: ControlPlane, act: dict[str, Any] = ACT) -> list[int]:
+    return [one["replicas"] for one in binding_of(plane, act).get("spec", {}).get("components", [])]
+
+
+def bound_to(plane: ControlPlane, act: dict[str, Any]) -> list[str]:
+    return [one["name"] for one in binding_of(plane, act).get("spec", {}).get("clusters", [])]
+
+
+def refused(plane: ControlPlane, act: dict[str, Any]) -> bool:
+    """Whether the scheduler has said that nobody has room for it."""
+    conditions = binding_of(plane, act).get("status", {}).get("conditions", [])
+    return any(
+        (one["type"], one["status"]) == ("Scheduled", "False") and "no enough resource" in one["message"]
+        for one in conditions
+    )
 
 
 def test_what_would_change_a_binding_is_refused_and_names_it(
@@ -166,8 +202,9 @@ def test_removing_takes_it_back(plane: ControlPlane, server: Server) -> None:
 def test_touching_makes_karmada_ask_again_after_a_script_changed(
     plane: ControlPlane, server: Server, scripts: Path
 ) -> None:
-    ran = register(plane, server, scripts, "Act", "--apply")
+    ran = register(plane, server, scripts, "Act", "--apply", "--yes")
     assert ran.code == 0, ran.err
+    assert "Act hall/othello: components" in ran.err, "the act that runs already"
 
     def bound() -> bool:
         if not plane.karmada.find(ACT):
@@ -183,6 +220,19 @@ def test_touching_makes_karmada_ask_again_after_a_script_changed(
     server.wait_for("reloaded", what="scripts")
     assert components(plane) == [2], "Karmada does not know that the answer is another"
     ran = register(plane, server, scripts, "Act", "--touch")
-    assert (ran.code, ran.out) == (0, "Karmada is asking again about 1 object\n"), ran.err
+    assert (ran.code, ran.out) == (0, "Karmada is asking again about 2 objects\n"), ran.err
     eventually(lambda: components(plane) == [4], "the new answer is in the binding")
     assert plane.karmada.find(ACT)["metadata"].get("annotations") == before, "touching leaves no trace"
+
+
+def test_an_act_that_fits_nowhere_waits_and_one_that_runs_stays(plane: ControlPlane, server: Server) -> None:
+    """With the gate on and a spread of 1..1 the scheduler looks at the room, once somebody tells it the components."""
+    before = bound_to(plane, OTHELLO)
+    plane.karmada.create(MACBETH)
+    plane.karmada.change(OTHELLO, {"metadata": {"labels": {"season": "winter"}}})
+    eventually(lambda: refused(plane, MACBETH), "the scheduler finds no room for the new act")
+    assert (components(plane, MACBETH), bound_to(plane, MACBETH)) == ([40], [])
+    eventually(lambda: components(plane, OTHELLO) == [40], "the components of the old act are told too")
+    (member,) = (one for one in plane.members if one.name in before)
+    eventually(lambda: "season" in member.find(OTHELLO)["metadata"].get("labels", {}), "and its change arrives")
+    assert bound_to(plane, OTHELLO) == before

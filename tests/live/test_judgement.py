@@ -9,12 +9,14 @@ import pytest
 
 from interpreters.core.division import Division
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import Operation
 from tests.live.matrix.cells import Cell, Event, Group, Policy
-from tests.live.matrix.judgement import Judge, Wrong, meaning, waits_for_interp
+from tests.live.matrix.judgement import BY_POLICY, Judge, Wrong, meaning, waits_for_interp
 from tests.live.matrix.observation import Seen, normal
-from tests.live.matrix.results import PAGE, page, read
+from tests.live.matrix.page import PAGE, page
+from tests.live.matrix.results import read
 from tests.live.matrix.samples import Counter, Sample, counter, samples_of
-from webhook.registration.rules import COMPONENTS, REPLICAS
+from webhook.registration.rules import COMPONENTS, REPLICAS, REVISION
 
 CLONESET = GroupVersionKind("apps.kruise.io", "v1alpha1", "CloneSet")
 JAX = GroupVersionKind("kubeflow.org", "v1", "JAXJob")
@@ -56,6 +58,50 @@ def test_harm_to_a_kind_that_divides_is_seen(
     judge = Judge(counting, True, {(cell.alone, Event.CREATED): seen(sample, **alone)})
     verdict = judge.verdict(cell, Event.CREATED, seen(sample, **now), 0)
     assert {fault.wrong for fault in verdict.faults} == wrong
+
+
+NEWER = GroupVersionKind("apps.kruise.io", "v1beta1", "CloneSet")  # which Karmada's own scripts do not know
+WHOLE = {"member1": 6, "member2": 6}
+OF_A_NEWER_VERSION = [  # policy, what Karmada alone did, what interp has registered, what is seen, what is wrong
+    (Policy.WEIGHTS, WHOLE, [REPLICAS, REVISION], {"member1": 4, "member2": 2}, set()),
+    (Policy.WEIGHTS, WHOLE, [REPLICAS, REVISION], WHOLE, {Wrong.PODS}),
+    (Policy.WEIGHTS, WHOLE, [REPLICAS, REVISION], {"member1": 3, "member2": 3}, {Wrong.PODS}),
+    (Policy.AGGREGATED, WHOLE, [REPLICAS, REVISION], {"member1": 6}, set()),
+    (Policy.AGGREGATED, WHOLE, [REPLICAS, REVISION], {"member1": 5}, {Wrong.PODS}),
+    (Policy.ONE, {"member1": 6}, [REPLICAS, REVISION], {"member2": 6}, set()),
+    (Policy.DUPLICATED, WHOLE, [REPLICAS, REVISION], WHOLE, set()),
+    (Policy.DUPLICATED, WHOLE, [REPLICAS, REVISION], {"member1": 6, "member2": 3}, {Wrong.PODS}),
+    (Policy.WEIGHTS, WHOLE, [], WHOLE, set()),
+    (Policy.WEIGHTS, WHOLE, [], {"member1": 4, "member2": 2}, {Wrong.FIELD}),
+]
+
+
+@pytest.mark.parametrize(("policy", "alone", "registered", "now", "wrong"), OF_A_NEWER_VERSION)
+def test_a_version_that_only_interp_divides_is_judged_by_what_the_policy_means(
+    counting: Counter,
+    policy: Policy,
+    alone: dict[str, int],
+    registered: list[Operation],
+    now: dict[str, int],
+    wrong: set[Wrong],
+) -> None:
+    sample = samples_of(NEWER, counting)[0]
+    cell = Cell(sample, policy, Group.BEFORE)
+    judge = Judge(counting, False, {(cell.alone, Event.CREATED): seen(sample, **alone)}, (), {NEWER: registered})
+    verdict = judge.verdict(cell, Event.CREATED, seen(sample, **now), 0)
+    assert {fault.wrong for fault in verdict.faults} == wrong
+    assert (BY_POLICY in verdict.exempt) is (bool(registered) and now != alone)
+
+
+def test_nothing_but_the_share_may_differ_in_a_version_that_only_interp_divides(counting: Counter) -> None:
+    sample = samples_of(NEWER, counting)[0]
+    cell = Cell(sample, Policy.WEIGHTS, Group.BEFORE)
+    alone = {(cell.alone, Event.CREATED): seen(sample, **WHOLE)}
+    judge = Judge(counting, False, alone, (), {NEWER: [REPLICAS, REVISION]})
+    now = seen(sample, member1=4, member2=2)
+    now.copies["member2"]["spec"]["paused"] = True
+    (fault,) = judge.verdict(cell, Event.CREATED, now, 0).faults
+    assert (fault.wrong, fault.what) == (Wrong.FIELD, "member2 spec.paused nothing → true")
 
 
 def test_a_change_that_does_not_arrive_is_seen(counting: Counter) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,62 @@ def test_bindings_that_would_change_are_named_and_nothing_is_applied_without_yes
     assert not ApiServer.received
     assert apply(kubeconfig, *gates, "--yes").exit_code == 0
     assert len(ApiServer.received) == 1
+
+
+CLONESET = {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet", "spec": {"replicas": 6}}
+CARELESS = """\
+-- Division: whole
+function GetComponents(object) return { { name = "main", replicas = object.spec.replicas } } end
+function ReviseReplica(object, replicas) return object end
+"""  # of a kind that Karmada divides by itself
+DIVIDED_ONE = "CloneSet shop/cart: it is divided now (east 4, west 2) and would go whole"
+GATES = [  # as it is given, what is said of a CloneSet that is divided
+    ("true", DIVIDED_ONE),
+    ("", f"if MultiplePodTemplatesScheduling is on, which --feature-gates would say, the next change of its object "
+         f"changes:\n  {DIVIDED_ONE}"),
+    ("false", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("gate", "said"), GATES)
+def test_a_division_that_would_be_lost_if_the_gate_is_on_is_named_unless_it_is_said_to_be_off(
+    kubeconfig: Path, gate: str, said: str
+) -> None:
+    folder = kubeconfig.parent / "scripts/apps.kruise.io/v1alpha1/CloneSet"
+    folder.mkdir(parents=True)
+    (folder / "interpreter.lua").write_text(CARELESS)
+    sample = kubeconfig.parent / "sample.json"
+    cart = {**CLONESET, "metadata": {"namespace": "shop", "name": "cart"}}
+    sample.write_text(json.dumps(cart))
+    resource = {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet", "namespace": "shop", "name": "cart"}
+    ApiServer.held = {
+        "/apis/work.karmada.io/v1alpha2/resourcebindings": {"items": [{"spec": {"resource": resource, **DIVIDED}}]},
+        "/apis/apps.kruise.io/v1alpha1": {"resources": [{"name": "clonesets", "kind": "CloneSet"}]},
+        "/apis/apps.kruise.io/v1alpha1/clonesets": {"items": [cart]},
+    }
+    gates = ["--feature-gates", f"MultiplePodTemplatesScheduling={gate}"] if gate else []
+    scripts = ["--scripts", str(kubeconfig.parent / "scripts"), "--kinds", "CloneSet", "--sample", str(sample)]
+    result = apply(kubeconfig, *scripts, *gates)
+    assert (result.exit_code, bool(ApiServer.received)) == ((1, False) if said else (0, True)), result.output
+    assert said in result.output
+
+
+def test_a_kind_that_goes_whole_now_and_would_be_divided_is_named(kubeconfig: Path) -> None:
+    """Karmada alone does not know this version, so it sends all pods to each cluster."""
+    cart = {**CLONESET, "apiVersion": "apps.kruise.io/v1beta1", "metadata": {"namespace": "shop", "name": "cart"}}
+    resource = {"apiVersion": "apps.kruise.io/v1beta1", "kind": "CloneSet", "namespace": "shop", "name": "cart"}
+    spec = {"resource": resource, "clusters": [{"name": "east"}, {"name": "west"}],
+            "placement": {"replicaScheduling": {"replicaSchedulingType": "Divided"}}}  # fmt: skip
+    ApiServer.held = {
+        "/apis/work.karmada.io/v1alpha2/resourcebindings": {"items": [{"spec": spec}]},
+        "/apis/apps.kruise.io/v1beta1": {"resources": [{"name": "clonesets", "kind": "CloneSet"}]},
+        "/apis/apps.kruise.io/v1beta1/clonesets": {"items": [cart]},
+    }
+    result = apply(kubeconfig, "--bundled-language", "lua", "--kinds", "apps.kruise.io/v1beta1/CloneSet")
+    assert result.exit_code == 1
+    assert "CloneSet shop/cart: it goes whole to east, west now and its replicas would be divided" in result.output
+    assert "Karmada alone cannot divide this version, and sends all of them to every cluster." in result.output
+    assert not ApiServer.received
 
 
 def test_an_object_that_the_script_fails_on_is_named(kubeconfig: Path) -> None:

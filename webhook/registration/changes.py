@@ -6,7 +6,7 @@ those; a binding that lost or gained replicas is divided otherwise than before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,22 +41,39 @@ def _counted(offered: Collection[Operation], gate: bool) -> Operation | None:
     return COMPONENTS if gate and COMPONENTS in offered else REPLICAS if REPLICAS in offered else None
 
 
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What becomes of a binding."""
+
+    what: str
+    undivided: bool = False  # it is divided now and would no longer be
+
+
 def change_of(
     binding: Mapping[str, Any], offers: Offers, *, gate: bool, answer: Callable[[Operation], Reply]
-) -> str | None:
+) -> Foreseen | None:
     """What becomes of the binding, None if it stays as it is. `answer` asks our script about the binding's object."""
     spec = binding.get("spec") or {}
     before, after = offers.counted_before(gate), offers.counted_after(gate)
     if after is not None and not offers.is_ours(after, offers.after):
         if before is after and not offers.is_ours(after, offers.before):
             return None
-        return f"Karmada's own {after} answers for it again"
+        return Foreseen(f"Karmada's own {after} answers for it again")
     held = _fields(spec.get("replicas"), spec.get("replicaRequirements"), spec.get("components"))
     wanted = _fields_of(answer(after)) if after is not None else {}
     differences = [f"{one.path} {one.want} → {one.got}" for one in compare(held, wanted)]
     if not differences:
         return None
-    return f"{_placed(spec, after)}{'; '.join(differences[:3])}{' …' if len(differences) > 3 else ''}"
+    shares = _shares(spec)
+    undivided = len(shares) > 1 and after is not REPLICAS
+    placed = ""
+    if undivided:
+        where = ", ".join(f"{name} {share}" for name, share in shares.items())
+        placed = f"it is divided now ({where}) and would go whole to each of these clusters; "
+    elif after is REPLICAS and not spec.get("replicas") and _is_divided_by(spec.get("placement")):
+        where = ", ".join(str(one.get("name")) for one in spec.get("clusters") or ())
+        placed = f"it goes whole to {where} now and its replicas would be divided; " if where else ""
+    return Foreseen(f"{placed}{'; '.join(differences[:3])}{' …' if len(differences) > 3 else ''}", undivided)
 
 
 def _fields_of(reply: Reply) -> dict[str, Any]:
@@ -71,10 +88,10 @@ def _fields(replicas: Any, requirements: Any, components: Any) -> dict[str, Any]
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _placed(spec: Mapping[str, Any], after: Operation | None) -> str:
-    """Where it runs now, if it is divided and will not be."""
-    shares: Sequence[Mapping[str, Any]] = [one for one in spec.get("clusters") or () if one.get("replicas")]
-    if len(shares) < 2 or after is REPLICAS:
-        return ""
-    where = ", ".join(f"{one.get('name')} {one['replicas']}" for one in shares)
-    return f"it is divided now ({where}) and would go whole to each of these clusters; "
+def _shares(spec: Mapping[str, Any]) -> dict[str, int]:
+    return {str(one.get("name")): one["replicas"] for one in spec.get("clusters") or () if one.get("replicas")}
+
+
+def _is_divided_by(placement: Mapping[str, Any] | None) -> bool:
+    scheduling = (placement or {}).get("replicaScheduling") or {}
+    return scheduling.get("replicaSchedulingType") == "Divided"

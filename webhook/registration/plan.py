@@ -54,6 +54,7 @@ class KindPlan:
     operations: tuple[Operation, ...]
     left_to_karmada: tuple[Operation, ...] = ()
     on_request: tuple[Operation, ...] = ()
+    counted_by_karmada: bool = True  # also without us
 
     def __str__(self) -> str:
         declared = f" ({self.division})" if self.division else ""
@@ -68,16 +69,19 @@ class KindPlan:
     def consequence(self) -> str:
         """What Karmada does with workloads of the kind, in one sentence."""
         if REVISION in self.operations and REPLICAS in self.operations:
-            return _COUNTED if self.division is Division.WHOLE else _DIVIDED
+            if self.division is Division.WHOLE:
+                return _COUNTED
+            return _DIVIDED if self.counted_by_karmada else _DIVIDED_BY_US
         if not set(COUNTING).isdisjoint(self.operations):
             return _WHOLE_COUNTED if REPLICAS in self.operations else _WHOLE
         return _UNTOUCHED
 
 
 _DIVIDED: Final = "A Divided policy shares its replicas out over clusters, with the feature gate on or off."
+_DIVIDED_BY_US: Final = f"{_DIVIDED} Karmada alone cannot divide this version, and sends all of them to every cluster."
 _WHOLE: Final = (
     "It goes whole to every chosen cluster; with MultiplePodTemplatesScheduling on, a cluster spread of 1..1 chooses "
-    "one that has room for all of it."
+    "one that has room for all of it, and under Divided none if none has."
 )
 _WHOLE_COUNTED: Final = f"{_WHOLE} With the gate off its pods are counted, and nothing is written into it."
 _COUNTED: Final = (
@@ -154,7 +158,8 @@ def plan_registration(
         spared = [operation for operation in offered if operation in left and operation not in against]
         by_karmada = tuple(operation for operation in spared if operation in asked.by_karmada)
         on_request = tuple(operation for operation in spared if operation not in asked.by_karmada)
-        kinds.append(KindPlan(kind, _division(offered), allowed, by_karmada, on_request))
+        counted = REPLICAS in asked.by_karmada
+        kinds.append(KindPlan(kind, _division(offered), allowed, by_karmada, on_request, counted))
     return Plan(tuple(kinds), tuple(refusals))
 
 

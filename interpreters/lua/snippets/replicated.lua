@@ -11,12 +11,12 @@ function one_component(replicas, template)
   return components
 end
 
--- Writes a cluster's share into spec.replicas. All of them is no change, and neither is 0, which Karmada sends for workloads
--- that tell their components.
-function write_share(object, replicas)
+-- Writes a cluster's share into a field of the spec. All of them is no change, and neither is 0, which Karmada sends for
+-- workloads that tell their components.
+function write_share(object, replicas, field)
   if replicas ~= 0 and replicas ~= GetReplicas(object) then
     object.spec = table_or_empty(object.spec)
-    object.spec.replicas = replicas
+    object.spec[field] = replicas
   end
   return object
 end

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
 from interpreters.comparison import compare
 from interpreters.core.division import Division
+from interpreters.core.karmada_answers import answered_by_karmada
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Operation
 from tests.live.matrix.cells import WEIGHTS, Cell, Event, Group, Policy
 from tests.live.matrix.observation import Seen
 from tests.live.matrix.samples import Counter
 from webhook.registration.rules import COMPONENTS, REPLICAS, REVISION
+
+Registered = Mapping[GroupVersionKind, Collection[Operation]]
 
 
 class Wrong(Enum):
@@ -64,13 +67,6 @@ EXEMPTIONS = (
         {Wrong.PLACE}, _NEW, ["FlinkDeployment"], policies={Policy.ONE},
     ),
     Exemption(
-        "a version of a kind that Karmada's own scripts do not know: alone it sends all pods to every cluster, with "
-        "interp it divides them as the policy says; `register --apply` names each of them first",
-        {Wrong.PLACE, Wrong.FIELD},
-        kinds=["apps.kruise.io/v1alpha1 StatefulSet", "apps.kruise.io/v1beta1 CloneSet",
-               "apps.kruise.io/v1beta1 UnitedDeployment"],
-    ),
-    Exemption(
         "--count: with the gate off the pods are counted, so a cluster without a share gets nothing and a spread of "
         "1..1 chooses by room",
         {Wrong.PLACE}, {Group.COUNT}, gate=False, policies=[policy for policy in Policy if policy.divides],
@@ -81,16 +77,22 @@ EXEMPTIONS = (
     ),
 )  # fmt: skip
 WHILE_DOWN = "while interp does not answer, an object whose kind it is asked about stays as it is"
+BY_POLICY = (
+    "a kind that divides, in a version that Karmada's own scripts do not know: Karmada alone sends all pods to every "
+    "cluster, whatever the policy says, and nobody else can answer; with interp the policy is followed. Judged are the "
+    "shares, and that nothing else in the object differs; `register --apply` names every such object first"
+)
 
 
-def faults(cell: Cell, event: Event, seen: Seen, alone: Seen | None, counter: Counter, *, step: int) -> Iterator[Fault]:
+def faults(
+    cell: Cell, event: Event, seen: Seen, alone: Seen | None, counter: Counter, *, step: int, division: Division
+) -> Iterator[Fault]:
     """Everything that is wrong with an object after an event, measured by the same object with Karmada alone, if that
-    propagates it at all."""
+    propagates it at all, and by what its policy means for a kind that is divided so."""
     if not seen.is_settled(step):
         yield Fault(Wrong.LATE, f"bound to {_told(seen.targets)}, steps {dict(seen.steps)} of {step} {seen.refusal}")
     if alone is not None:
         yield from _beside_karmada_alone(seen, alone)
-    division = Division.DIVIDES if cell.group is Group.DIVIDE else cell.sample.division
     asked = {cluster: counter.pods(copy) for cluster, copy in seen.copies.items()}
     wanted = meaning(division, cell.policy, counter.pods(template_at(cell, event)), asked)
     if wanted:
@@ -155,17 +157,49 @@ class Judge:
     gate: bool
     alone: Mapping[tuple[Cell, Event], Seen]
     unpropagated: Collection[Cell] = ()  # by Karmada alone
+    registered: Registered = field(default_factory=dict)
 
     def verdict(self, cell: Cell, event: Event, seen: Seen, step: int) -> Verdict:
         left, reasons = [], set()
         alone = None if cell.alone in self.unpropagated else self.alone[cell.alone, event]
-        for fault in faults(cell, event, seen, alone, self.counter, step=step):
+        if alone is not None and self._is_divided_by_interp_alone(cell):
+            shared = self._shared_out(alone, seen)
+            if shared.copies != alone.copies:
+                reasons.add(BY_POLICY)
+            alone = shared
+        for fault in faults(cell, event, seen, alone, self.counter, step=step, division=self._division(cell)):
             excuse = next((one for one in EXEMPTIONS if one.covers(cell, fault, self.gate)), None)
             if excuse is None:
                 left.append(fault)
             else:
                 reasons.add(excuse.reason)
         return Verdict(cell, event, seen, tuple(left), tuple(sorted(reasons)))
+
+    def _division(self, cell: Cell) -> Division:
+        if cell.group is Group.DIVIDE:
+            return Division.DIVIDES
+        declared = cell.sample.division
+        if declared is Division.DIVIDES and not self._is_counted(cell.sample.kind):
+            return Division.KARMADA  # nobody divides it
+        return declared
+
+    def _is_counted(self, kind: GroupVersionKind) -> bool:
+        return REPLICAS in answered_by_karmada(kind) or REPLICAS in self.registered.get(kind, ())
+
+    def _is_divided_by_interp_alone(self, cell: Cell) -> bool:
+        kind = cell.sample.kind
+        divides = cell.sample.division is Division.DIVIDES and self._is_counted(kind)
+        return divides and REPLICAS not in answered_by_karmada(kind)
+
+    def _shared_out(self, alone: Seen, seen: Seen) -> Seen:
+        """What Karmada alone left, with the pods and in the clusters that it has now."""
+        copies = {
+            cluster: self.counter.revised(alone.copies[cluster], self.counter.pods(copy))
+            if cluster in alone.copies
+            else copy
+            for cluster, copy in seen.copies.items()
+        }
+        return replace(alone, copies=copies)
 
     def verdict_while_down(self, cell: Cell, event: Event, seen: Seen, before: Seen, step: int, waits: bool) -> Verdict:
         """Like Karmada alone, or, if Karmada has to ask interp about it, just as before."""
@@ -179,9 +213,6 @@ def waits_for_interp(operations: Collection[Operation], event: Event, *, gate: b
     counted = COMPONENTS if gate and COMPONENTS in operations else REPLICAS
     names = {operation.name for operation in operations}
     return counted in operations or REVISION in operations or ("Retain" in names and event is not Event.CREATED)
-
-
-Registered = Mapping[GroupVersionKind, Collection[Operation]]
 
 
 def _told(values: Mapping[str, Any] | Collection[str]) -> str:

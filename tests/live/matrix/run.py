@@ -105,7 +105,7 @@ class Matrix:
     ) -> list[Verdict]:
         meant = {cell: event for event, cells in events for cell in cells}
         seen = self._watch.until(meant, self._is_settled, **patience)
-        judge = Judge(self.counter, self.gate, self._alone, self.unpropagated)
+        judge = Judge(self.counter, self.gate, self._alone, self.unpropagated, self.registered)
         verdicts = [judge.verdict(cell, event, seen[cell], self._steps[cell]) for cell, event in meant.items()]
         self._note(title, verdicts, started, self._calls() - calls)
         return [verdict for verdict in verdicts if verdict.faults]
@@ -161,7 +161,7 @@ class Matrix:
             return waits_for_interp(registered.get(cell.sample.kind, ()), meant[cell], gate=self.gate)
 
         seen = self._watch.until(meant, lambda cell, one: waits(cell) or self._is_settled(cell, one))
-        judge = Judge(self.counter, self.gate, self._alone, self.unpropagated)
+        judge = Judge(self.counter, self.gate, self._alone, self.unpropagated, self.registered)
         verdicts = []
         for cell, event in meant.items():
             like = event if event is Event.CREATED else again

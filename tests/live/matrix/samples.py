@@ -22,7 +22,7 @@ from interpreters.interpretation import interpret, load_functions, request_for
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import scan
 from tests.live.peers import permissive
-from webhook.registration.rules import COMPONENTS, REPLICAS, declared_division
+from webhook.registration.rules import COMPONENTS, REPLICAS, REVISION, declared_division
 
 _FEWEST, _MOST = 2, 60  # pods of a sample: enough to share out, not more than the members have room for
 _ROLE_SIZES: Final = ("replicas", "parallelism", "numNodes", "instances")  # looked at before any other number
@@ -66,6 +66,11 @@ class Counter:
 
     def pods(self, obj: Mapping[str, Any]) -> int:
         return sum(self.roles(obj))
+
+    def revised(self, obj: Mapping[str, Any], replicas: int) -> dict[str, Any]:
+        """The object with so many pods."""
+        reply = interpret(self._runner, self.catalog, request_for(dict(obj), REVISION, replicas=replicas)).reply
+        return dict(reply.changed_object or obj)
 
     def _offers(self, obj: Mapping[str, Any], operation: Any) -> bool:
         kind = GroupVersionKind.of(dict(obj))

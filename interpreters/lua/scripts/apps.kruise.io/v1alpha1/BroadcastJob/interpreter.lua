@@ -32,13 +32,8 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
--- 0 is Karmada's call for workloads that tell their components: no change.
 function ReviseReplica(object, replicas)
-  if replicas ~= 0 and replicas ~= GetReplicas(object) then
-    object.spec = table_or_empty(object.spec)
-    object.spec.parallelism = replicas
-  end
-  return object
+  return write_share(object, replicas, "parallelism")
 end
 
 -- The member cluster labels the template to find its pods.

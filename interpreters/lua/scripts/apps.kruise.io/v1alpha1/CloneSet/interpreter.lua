@@ -27,7 +27,7 @@ function GetReplicas(object)
 end
 
 function ReviseReplica(object, replicas)
-  return write_share(object, replicas)
+  return write_share(object, replicas, "replicas")
 end
 
 function Retain(desired, observed)

@@ -150,7 +150,7 @@ end
 -- A share that the subsets cannot be cut to, because they fix more pods or every subset is fixed, is refused: the
 -- operator would make no pods at all.
 function ReviseReplica(object, replicas)
-  write_share(object, replicas)
+  write_share(object, replicas, "replicas")
   local pods = GetReplicas(object)
   if replicas ~= 0 and pods ~= replicas then
     error("spec.replicas: the subsets fix " .. pods .. " pods, so this object cannot be cut to a share of " .. replicas .. "; "

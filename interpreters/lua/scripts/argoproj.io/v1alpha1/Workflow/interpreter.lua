@@ -134,13 +134,9 @@ function GetReplicas(object)
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
--- A share of the pods is a lower ceiling. 0 is Karmada's call for workloads that tell their components: no change.
+-- A share of the pods is a lower ceiling.
 function ReviseReplica(object, replicas)
-  if replicas ~= 0 and replicas ~= GetReplicas(object) then
-    object.spec = table_or_empty(object.spec)
-    object.spec.parallelism = replicas
-  end
-  return object
+  return write_share(object, replicas, "parallelism")
 end
 
 -- The member cluster suspends and resumes, and keeps the progress in the status.
