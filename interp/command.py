@@ -38,6 +38,7 @@ VERBS: Final[dict[str, dict[str, str]]] = {
         "schedule": "where a workload would go, and why not elsewhere",
         "bind": "the ResourceBinding that Karmada would write",
         "audit": "what workloads really cost their quotas",
+        "cost": "what workloads cost in money, by team, workload and component",
         "ledger": "what is charged to whom",
     },
     "Around it": {

@@ -37,6 +37,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "aiosqlite": ("estimator/accounting",),
     "asyncpg": ("estimator/accounting",),
     "sqlite3": ("estimator/accounting",),
+    "pyarrow": ("estimator/accounting/chargeback",),
     "click": ("interp",),
     "rich": ("interp",),
 }

@@ -7,13 +7,15 @@ left out here is one that msgspec skips instead of building. They ignore the gar
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, ComponentRequirements
+
+_Object = TypeVar("_Object")
 
 
 class Lean(Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
@@ -190,10 +192,15 @@ def _part(component: Component) -> Part:
 
 def decode_binding(text: bytes | msgspec.Raw) -> Binding:
     """A binding, given as JSON. A field that is null is absent, as to Kubernetes. Raises `msgspec.DecodeError`."""
+    return decode_object(text, binding_decoder)
+
+
+def decode_object(text: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[_Object]) -> _Object:
+    """The same for any kind of object."""
     try:
-        return binding_decoder.decode(text)
+        return decoder.decode(text)
     except msgspec.ValidationError:  # rare, so only then are the nulls looked for
-        return msgspec.convert(_without_nulls(msgspec.json.decode(text)), Binding)
+        return msgspec.convert(_without_nulls(msgspec.json.decode(text)), decoder.type)
 
 
 def _without_nulls(value: Any) -> Any:

@@ -42,6 +42,16 @@ async def live_bindings(server: ApiServer) -> AsyncIterator[list[bytes]]:
             yield page
 
 
+async def live_namespaces(server: ApiServer) -> list[bytes]:
+    """Every Namespace, as JSON with its kind. Raises `ApiError`."""
+    found: list[bytes] = []
+    async for page in list_objects(server, "/api/v1/namespaces"):
+        for item in page:
+            named = {**msgspec.json.decode(item, type=dict[str, msgspec.Raw]), "apiVersion": "v1", "kind": "Namespace"}
+            found.append(msgspec.json.encode(named))
+    return found
+
+
 @dataclass(slots=True)
 class LiveObjects:
     """Single objects of a live Karmada, found by what a binding says of them."""

@@ -34,8 +34,12 @@ def unit_of(resource: str) -> str:
 
 def plain_number(resource: str, nano: int) -> str:
     """The exact amount in the resource's unit, without suffix or exponent: `0.25`, `23622320128`."""
-    exact = quantity(resource, nano).nano
-    return ("-" if exact < 0 else "") + _decimal(abs(exact), 9)
+    return decimal_text(quantity(resource, nano).nano, 9)
+
+
+def decimal_text(value: int, decimals: int) -> str:
+    """`value / 10**decimals`, exactly, without an exponent and without zeros at its end."""
+    return ("-" if value < 0 else "") + _decimal(abs(value), decimals)
 
 
 def _bytes(whole: int) -> str:
@@ -53,7 +57,6 @@ def _count(nano: int) -> str:
 
 
 def _decimal(value: int, decimals: int, separator: str = "") -> str:
-    """`value / 10**decimals` without an exponent and without zeros at its end."""
     whole, rest = divmod(value, 10**decimals)
     fraction = f"{rest:0{decimals}d}".rstrip("0")
     return f"{whole:{separator}}" + (f".{fraction}" if fraction else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from typing import Any
 
 from estimator.accounting.amounts import nano_of
 from estimator.accounting.readable import plain_number, unit_of
@@ -25,11 +26,15 @@ from estimator.accounting.rendering.words import (
     what_if_line,
 )
 from estimator.accounting.report import AuditReport, NamespaceReport
+from estimator.accounting.spreadsheets import harmless
 
 COLUMNS = (
     "record", "namespace", "object", "cluster", "key", "unit", "limit", "used", "provisional", "reported", "drift",
     "share", "legacy", "code", "severity", "evidence", "advice",
 )  # fmt: skip
+
+
+_TEXTS = ("namespace", "object", "cluster", "key", "evidence", "advice")
 
 
 def render_csv(report: AuditReport) -> str:
@@ -39,11 +44,13 @@ def render_csv(report: AuditReport) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_rows(report))
+    writer.writerows(
+        {name: harmless(cell) if name in _TEXTS else cell for name, cell in row.items()} for row in _rows(report)
+    )
     return text.getvalue()
 
 
-def _rows(report: AuditReport) -> Iterator[dict[str, object]]:
+def _rows(report: AuditReport) -> Iterator[dict[str, Any]]:
     for page in report.namespaces:
         about = {"namespace": page.namespace}
         for resource, amount in page.used.items():
@@ -74,7 +81,7 @@ def _rows(report: AuditReport) -> Iterator[dict[str, object]]:
         }  # fmt: skip
 
 
-def _amounts(key: str, **texts: str | None) -> dict[str, object]:
+def _amounts(key: str, **texts: str | None) -> dict[str, Any]:
     numbers = {name: plain_number(key, nano_of(text)) for name, text in texts.items() if text is not None}
     return {"key": key, "unit": unit_of(key), **numbers}
 

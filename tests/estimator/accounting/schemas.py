@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 
+from estimator.accounting.chargeback.rendering import BillReport
 from estimator.accounting.report import AuditReport
 from estimator.accounting.statement import Statement
 
 FOLDER = Path(__file__).parents[3] / "docs" / "schemas"
 PUBLISHED: dict[str, tuple[type, str]] = {
     "audit-output.json": (AuditReport, "The report of `interp audit -o json`"),
+    "cost-output.json": (BillReport, "The bill of `interp cost -o json`"),
     "ledger-show-output.json": (Statement, "The statement of `interp ledger show -o json`"),
 }
 

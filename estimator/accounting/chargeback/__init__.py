@@ -1,0 +1,1 @@
+"""What workloads cost in money: a price file, cost centres, and the sums over a period."""
