@@ -4,7 +4,7 @@ plane and interpreted by the scripts."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ import msgspec
 
 from estimator.accounting.demand import Binding, Demand, WorkloadKey, demand_of
 from estimator.accounting.live import LiveObjects
+from estimator.accounting.untold import NOT_AT_HAND, Told, Untold
 from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import ScriptError
 from interpreters.core.kinds import GroupVersionKind
@@ -42,17 +43,17 @@ class LiveDemands:
             return None
         return await interpreted(self.service, bound_kind(binding), msgspec.json.encode(obj), deadline)
 
-    async def of_bindings(self, bindings: Sequence[Binding]) -> Mapping[WorkloadKey, Demand]:
-        """The same for a reconcile. An object whose script fails stays as the ledger knows it, and that is logged."""
-        found = {}
+    async def of_bindings(self, bindings: Sequence[Binding]) -> Told:
+        """The same for a reconcile. Raises `ApiError`."""
+        found: dict[WorkloadKey, Demand | Untold] = {}
         for binding in bindings:
             if not tells_pods(self.service.catalog, bound_kind(binding)):
                 continue
             try:
                 said = await self.of_binding(binding, asyncio.get_running_loop().time() + _SECONDS)
             except ScriptError as error:
+                found[binding.workload] = Untold(f"its script fails: {error}")
                 LOGGER.warning("not compared", extra={"workload": str(binding.workload), "reason": str(error)})
-                continue
-            if said is not None:
-                found[binding.workload] = demand_of(list(said.as_components))
+            else:
+                found[binding.workload] = NOT_AT_HAND if said is None else demand_of(list(said.as_components))
         return found

@@ -71,7 +71,11 @@ class Reconciler:
         )
         corrected = 0
         async for page in live_bindings(self.server):
-            corrected += len(await run.take(list(only_bindings(page, self.server.address))))
+            for correction in await run.take(list(only_bindings(page, self.server.address))):
+                corrected += correction.is_made
+                if not correction.is_made:
+                    about = {"workload": str(correction.workload), "reason": correction.problem}
+                    LOGGER.warning(f"a binding is {correction.what}", extra=about)
         corrected += len(await run.finish(complete=True))
         await self.ledger.note_moment(RECONCILED)
         LOGGER.info("compared the ledger with Karmada's bindings", extra={"corrected": corrected})

@@ -221,7 +221,8 @@ class _Case:
             await page.save(after)
         message = "; ".join(problems)
         reason = QUOTA_EXCEEDED if exceeded else _FORBIDDEN
-        self._record(page, not denied, message or late, after, reason if denied else "")
+        uncounted = self._uncounted if self._is_uncounted(after) else ""
+        self._record(page, not denied, message or late or uncounted, after, reason if denied else "")
         return Verdict(
             allowed=not denied,
             message=message if denied else "",

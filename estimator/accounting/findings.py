@@ -54,6 +54,16 @@ RULES: Final = {
             "warning",
             "see that /admit is registered for its kind and its namespace, then run interp ledger reconcile",
         ),
+        Rule(
+            "uncounted",
+            "drift",
+            "give its object with --workloads, or read it with --kubeconfig, so that its script says what it costs",
+        ),
+        Rule(
+            "child-counted",
+            "warning",
+            "propagate one of the two: where its owner runs, the controller makes it there as well",
+        ),
         Rule("negative", "error", "correct the object; here less than nothing counts as nothing"),
         Rule("unreadable", "error", "correct the object; it is not part of any sum here"),
     )

@@ -43,7 +43,12 @@ class Intake:
 
     def take(self, texts: Iterable[bytes], where: str) -> None:
         """Count objects, given as JSON. Raises `InputError` for a quota that cannot be read."""
-        decode, add = decode_binding, self.tally.add
+        for binding in self.bindings(texts, where):
+            self.tally.add(binding)
+
+    def bindings(self, texts: Iterable[bytes], where: str) -> Iterator[Binding]:
+        """The bindings among objects; quotas are kept, anything else is counted as ignored. Raises `InputError`."""
+        decode = decode_binding
         for number, text in enumerate(texts, 1):
             try:
                 binding = decode(text)
@@ -51,7 +56,7 @@ class Intake:
                 self._refuse(f"{where}, object {number}", text, error)
                 continue
             if is_binding(binding):
-                add(binding)
+                yield binding
             elif binding.kind in QUOTA_KINDS:
                 self.quotas.append(read_quota(f"{where}, object {number}", text))
             else:

@@ -5,7 +5,7 @@ What the ledger knows of a newer state stays: `freshness.py` tells which of two 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -18,9 +18,10 @@ from estimator.accounting.intake import Unreadable
 from estimator.accounting.ledger import Ledger
 from estimator.accounting.pages import Page
 from estimator.accounting.rows import Decision
+from estimator.accounting.untold import Objects, Told, Untold, no_objects, says_no_pods, uncounted
 from interpreters.core.errors import QuantityError
 
-What = Literal["added", "changed", "removed", "unreadable"]
+What = Literal["added", "changed", "removed", "unreadable", "uncounted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,11 @@ class Correction:
         return f"{self.what}{about}: {self.reason}"
 
     @property
+    def is_made(self) -> bool:
+        """Whether the ledger is corrected by it; otherwise it tells of a binding that could not be taken."""
+        return not self.problem
+
+    @property
     def reason(self) -> str:
         """What differs, resource by resource."""
         changes = [
@@ -47,14 +53,6 @@ class Correction:
             if self.before.get(resource, 0) != self.after.get(resource, 0) and not resource.startswith("count/")
         ]
         return self.problem or ", ".join(changes) or "same amounts, other clusters or components"
-
-
-Objects = Callable[[Sequence[Binding]], Awaitable[Mapping[WorkloadKey, Demand]]]
-"""What scripts say about the objects of bindings that say no pods, as far as the objects are at hand."""
-
-
-async def no_objects(bindings: Sequence[Binding]) -> Mapping[WorkloadKey, Demand]:
-    return {}
 
 
 @dataclass(slots=True)
@@ -92,7 +90,9 @@ class Reconciliation:
             self._found.setdefault(workload.namespace, set()).add(hash(workload))
             created = moment_of(binding.metadata.creation_timestamp)
             self._newest = max((moment for moment in (self._newest, created) if moment is not None), default=None)
-        told = await self.objects([found for group in by_namespace.values() for found in group if not found.spec.parts])
+        told = await self.objects(
+            [found for group in by_namespace.values() for found in group if says_no_pods(found.spec)]
+        )
         corrections = []
         async with self.ledger.pages(by_namespace, read_only=self.dry_run) as pages:
             for namespace, group in by_namespace.items():
@@ -125,9 +125,7 @@ class Reconciliation:
         about = unreadable.workload or WorkloadKey("", "", unreadable.namespace or "", "")
         return Correction("unreadable", about, {}, {}, unreadable.problem)
 
-    async def _compare(
-        self, page: Page, bindings: list[Binding], told: Mapping[WorkloadKey, Demand]
-    ) -> list[Correction]:
+    async def _compare(self, page: Page, bindings: list[Binding], told: Told) -> list[Correction]:
         known = await page.charges_of([binding.workload for binding in bindings])
         changes: dict[WorkloadKey, tuple[Charge, Correction]] = {}
         refused = []
@@ -138,11 +136,14 @@ class Reconciliation:
                 self.newer += 1
                 continue
             spec = binding.spec
-            parts = told[workload].parts if workload in told else None
+            said = told.get(workload)
+            parts = said.parts if isinstance(said, Demand) else None
             demand = filled(spec.plain, before, parts, version=version_of(spec.resource.resource_version))
             if problem := "; ".join(impossible(demand)):
                 refused.append(Correction("unreadable", workload, {}, {}, problem))
                 continue
+            if isinstance(said, Untold) and not demand.parts:
+                refused.append(Correction("uncounted", workload, {}, {}, uncounted(said)))
             after = bound(before, demand, uid=spec.resource.uid, mark=mark_of(binding))
             try:
                 if _charged(after) != _charged(before):

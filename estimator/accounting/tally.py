@@ -7,14 +7,16 @@ order in which bindings come does not matter.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from estimator.accounting.allowances import count_key
 from estimator.accounting.amounts import Amounts, add, nano_of
 from estimator.accounting.demand import Binding, Demand, Part
+from estimator.accounting.families import Families
 from estimator.accounting.findings import Findings, finding
 from estimator.accounting.inspection import inspect, unreadable
+from estimator.accounting.untold import NOT_AT_HAND, Untold, completed, says_no_pods, uncounted
 from estimator.accounting.usage import PODS
 from interpreters.core.errors import QuantityError
 from interpreters.core.karmada import NEWEST, Release
@@ -49,8 +51,14 @@ class Tally:
     multi_template_kinds: Collection[tuple[str, str]] = frozenset()
     """(group, kind) of workloads with several pod templates: without components their accounting is the legacy one."""
 
-    known: Mapping[str, Demand] = field(default_factory=dict)
+    known: Mapping[str, Demand | Untold] = field(default_factory=dict)
     """What scripts say about single workloads, by their text."""
+
+    families: Families = field(default_factory=Families)
+    """Workloads that have an owner, as far as that is known."""
+
+    is_workload: Callable[[str, str], bool] = lambda group, kind: False
+    """Whether scripts can tell the pods of a (group, kind): if so, and nobody does, what it costs is missing."""
 
     most: int = 5
     """How many of the heaviest workloads and components are kept per namespace and resource."""
@@ -79,6 +87,16 @@ class Tally:
         if page is None:
             page = self.namespaces[namespace] = NamespaceTally()
         page.bindings += 1
+        said = self.known.get(workload)
+        known = None if isinstance(said, Untold) else said
+        if says_no_pods(binding.spec):
+            if known is not None:
+                binding = completed(binding, known)
+            elif isinstance(said, Untold) or self.is_workload(group, resource.kind):
+                why = said if isinstance(said, Untold) else NOT_AT_HAND
+                self.findings.add(finding("uncounted", workload, uncounted(why)))
+        if workload in self.families.members:
+            self.families.counted.add(workload)
         try:
             self._add_demand(page, workload, binding.spec)
         except QuantityError as error:
@@ -87,7 +105,6 @@ class Tally:
             key = count_key(group, resource.kind)
             page.used[key] = page.used.get(key, 0) + NANO
         has_templates = (group, resource.kind) in self.multi_template_kinds
-        known = self.known.get(workload)
         for found in inspect(binding, workload, has_templates=has_templates, known=known, release=self.release):
             self.findings.add(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from estimator.accounting.report import AuditReport, Origin
     from estimator.accounting.streams import Progress
     from estimator.accounting.tally import Tally
+    from interp.objects import ObjectDemands
     from interpreters.core.karmada import Release
 
 _SEVERITIES: Final = {"never": (), "over": ("error",), "drift": ("error", "drift"),
@@ -85,6 +86,7 @@ def command(
     from estimator.accounting.findings import Findings
     from estimator.accounting.sources import load_allowances
     from estimator.accounting.tally import Tally
+    from interp.objects import object_demands
     from interpreters.core.karmada import NEWEST
 
     sources = Sources(**options)
@@ -93,15 +95,18 @@ def command(
     tally = Tally(multi_template_kinds=_kinds_with_templates(sources), most=top, release=release, findings=findings)
     what_if = None
     if workloads or extra:
-        known, what_if = _ask_scripts(sources, tally, workloads, extra, clusters or 1)
-        tally.known = known
+        what_if = _ask_scripts(sources, tally, workloads, extra, clusters or 1)
     allowances = load_allowances(quotas) if quotas else []
-    if bindings:
-        allowances += _read_files(bindings, tally)
-    elif kubeconfig:
-        allowances += _read_live(kubeconfig, context, tally, karmada)
-    elif ledger:
-        _read_ledger(ledger, tally)
+    with object_demands(sources) as demands:
+        tally.is_workload = demands.is_workload
+        if bindings:
+            allowances += _read_files(bindings, tally)
+        elif kubeconfig:
+            allowances += _read_live(kubeconfig, context, tally, karmada, demands)
+        elif ledger:
+            _read_ledger(ledger, tally)
+    for found in tally.families.findings():
+        tally.findings.add(found)
     origin = _origin(bindings, kubeconfig, context, ledger, tally.release)
     report = build_report(tally, allowances, what_if=what_if, near=near, origin=origin)
     _show(report, output)
@@ -159,21 +164,31 @@ def _progress_bar(total: int | None) -> Iterator[Progress | None]:
         yield lambda step: shown.advance(task, step)
 
 
-def _read_live(kubeconfig: str, context: str, tally: Tally, karmada: Release | None) -> list[Allowance]:
+def _read_live(
+    kubeconfig: str, context: str, tally: Tally, karmada: Release | None, demands: ObjectDemands
+) -> list[Allowance]:
     import asyncio
     from pathlib import Path
 
     from estimator.accounting.intake import Intake
-    from estimator.accounting.live import live_allowances, live_bindings
+    from estimator.accounting.live import LiveObjects, live_allowances, live_bindings
+    from estimator.accounting.untold import says_no_pods
     from estimator.snapshot.apiserver import ApiServer
     from estimator.snapshot.kubeconfig import read_kubeconfig
+
+    given = tally.known
 
     async def read() -> list[Allowance]:
         intake = Intake(tally)
         async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:
             tally.release = await release_of(server, karmada)
+            objects = LiveObjects(server)
             async for page in live_bindings(server):
-                intake.take(page, kubeconfig)
+                found = list(intake.bindings(page, kubeconfig))
+                told = await demands.of_bindings([one for one in found if says_no_pods(one.spec)], objects)
+                tally.known = {**{str(workload): said for workload, said in told.items()}, **given}
+                for binding in found:
+                    tally.add(binding)
             return await live_allowances(server)
 
     return asyncio.run(read())
@@ -184,10 +199,13 @@ def _read_ledger(url: str, tally: Tally) -> None:
 
     from estimator.accounting.charged import add_charge
     from estimator.accounting.database import existing_ledger
+    from estimator.accounting.families import Families
     from estimator.accounting.inspection import not_admitted
     from estimator.accounting.ledger import Ledger
 
     tally.unscheduled_sets = 1  # as the ledger charges it
+    owners: dict[str, str] = {}
+    counted: set[str] = set()
 
     async def read() -> None:
         async with Ledger(existing_ledger(url)) as ledger:
@@ -195,10 +213,14 @@ def _read_ledger(url: str, tally: Tally) -> None:
                 async with ledger.page(namespace, read_only=True) as page:
                     for charge in await page.charged():
                         add_charge(tally, charge)
+                        counted.add(str(charge.workload))
+                        if charge.owner is not None:
+                            owners[str(charge.workload)] = str(charge.owner)
                     for stranger in await page.unadmitted():
                         tally.findings.add(not_admitted(stranger))
 
     asyncio.run(read())
+    tally.families = Families(owners, counted)
 
 
 def _kinds_with_templates(sources: Sources) -> frozenset[tuple[str, str]]:
@@ -208,16 +230,20 @@ def _kinds_with_templates(sources: Sources) -> frozenset[tuple[str, str]]:
 
 def _ask_scripts(
     sources: Sources, tally: Tally, workloads: Sequence[str], extra: str | None, clusters: int
-) -> tuple[Mapping[str, Demand], Binding | None]:
-    """What scripts say about the workloads, and the binding that `--with` would get. Problems become findings."""
+) -> Binding | None:
+    """Tell the tally what scripts say about the workloads; the binding that `--with` would get, if any."""
     from estimator.accounting.demand import WorkloadKey, charge_binding, demand_of, placed_in
+    from estimator.accounting.families import families_of
     from estimator.accounting.findings import finding
+    from estimator.accounting.untold import Untold
     from estimator.placement.bindings import in_namespace
     from interp.inputs import read_one_object
     from interp.interpreted import interpreted
     from interpreters.core.errors import InputError, ScriptError
 
-    known: dict[str, Demand] = {}
+    known: dict[str, Demand | Untold] = {}
+    objects = list(_objects(workloads))
+    tally.known, tally.families = known, families_of(objects)
     with open_scripts(sources) as (runner, catalog):
 
         def ask(obj: dict[str, Any]) -> Demand:
@@ -226,18 +252,19 @@ def _ask_scripts(
                 raise InputError(f"no script says what pods {WorkloadKey.of(obj)} stands for")
             return demand_of(list(said.as_components))
 
-        for obj in _objects(workloads):
+        for obj in objects:
             about = str(WorkloadKey.of(obj))
             try:
                 known[about] = ask(obj)
             except (ScriptError, InputError) as error:
+                known[about] = Untold("no script can tell what it costs")
                 tally.findings.add(finding("not-interpretable", about, str(error)))
         if extra is None:
-            return known, None
+            return None
         obj = read_one_object(extra)
         workload = WorkloadKey.of(in_namespace(obj))
         asked = workload._replace(name=f"{workload.name} (what if)")
-        return known, charge_binding(asked, placed_in(ask(obj), clusters))
+        return charge_binding(asked, placed_in(ask(obj), clusters))
 
 
 def _objects(paths: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -14,10 +14,11 @@ from interp.output import format_option, print_json
 from interp.scripts import Sources, script_options
 
 if TYPE_CHECKING:
-    from estimator.accounting.demand import Binding, Demand, WorkloadKey
+    from estimator.accounting.demand import Binding
     from estimator.accounting.intake import Unreadable
     from estimator.accounting.live import LiveObjects
     from estimator.accounting.reconcile import Correction
+    from estimator.accounting.untold import Told
 
 _BATCH: Final = 2000  # bindings compared in one transaction
 
@@ -141,9 +142,9 @@ def reconcile(
             truth = await stack.enter_async_context(_live(kubeconfig, context)) if kubeconfig else _files(bindings)
             given = demands.of_files(_read_workloads(workloads))
 
-            async def objects(found: Sequence[Binding]) -> Mapping[WorkloadKey, Demand]:
+            async def objects(found: Sequence[Binding]) -> Told:
                 others = [binding for binding in found if binding.workload not in given]
-                return {**given, **(await demands.of_live(others, truth.objects) if truth.objects else {})}
+                return {**given, **await demands.of_bindings(others, truth.objects)}
 
             run = Reconciliation(ledger, taken, dry_run=dry_run, objects=objects)
             async for batch in truth.batches:
@@ -158,10 +159,11 @@ def reconcile(
 
     with object_demands(Sources(**options)) as demands:
         corrections = asyncio.run(run(demands))
-    unreadable = corrections["unreadable"]
-    corrected = corrections.total() - unreadable
+    unreadable, uncounted = corrections["unreadable"], corrections["uncounted"]
+    corrected = corrections.total() - unreadable - uncounted
     done = "would be corrected" if dry_run else "corrected"
     left = f", {unreadable} binding{'' if unreadable == 1 else 's'} could not be read" if unreadable else ""
+    left += f", {uncounted} could not be counted; give the objects with --workloads" if uncounted else ""
     click.echo(f"{corrected} charge{'' if corrected == 1 else 's'} {done}{left}", err=True)
     return 1 if corrections else 0
 
