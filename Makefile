@@ -4,16 +4,18 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup serve test check format bench soak conformance live live-matrix live-programs clean proto docs
+.PHONY: help setup serve test check format bench soak fuzz conformance live live-matrix live-programs clean proto docs
+.PHONY: lock test-lowest sbom advisories
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "interp needs Python 3.11 or newer; set PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
 setup: $(READY)  ## the virtual environment, with everything for development
@@ -31,6 +33,9 @@ serve: $(READY)  ## run the webhook with bundled scripts and development certifi
 SECONDS ?= 60
 soak: $(READY)  ## mixed traffic with sandbox attacks for a minute: make soak [SECONDS=…]
 	$(BIN)/python -m tests.hostile.soak --seconds $(SECONDS)
+
+fuzz: $(READY)  ## readers of hostile input for a minute, guided by coverage: make fuzz [SECONDS=…] [TARGETS=…]
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(TARGETS)
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest -n 2 $(TESTS)
@@ -84,6 +89,34 @@ ifdef KARMADA_SRC
 else
 	cd build/live && $(GO_BUILD) -mod=mod -o bin/ tool
 endif
+
+# Tools that only these targets need have an environment of their own, so that they never decide what interp runs with.
+DEPENDENCY_TOOLS := build/dependencies
+UV := $(DEPENDENCY_TOOLS)/bin/uv
+LOCK := pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" pyproject.toml
+$(DEPENDENCY_TOOLS): Makefile
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.5' 'cyclonedx-bom>=7' 'pip-audit>=2.7'
+	@touch $@
+
+lock: $(DEPENDENCY_TOOLS)  ## pin every dependency anew, with hashes: make lock [UPGRADE=--upgrade]
+	$(UV) $(LOCK) $(UPGRADE) --output-file requirements.txt
+	$(UV) $(LOCK) $(UPGRADE) --extra dev --constraint requirements.txt --output-file requirements-dev.txt
+
+test-lowest: $(DEPENDENCY_TOOLS)  ## all tests with the oldest dependencies that pyproject.toml allows
+	$(UV) pip compile --quiet --python-version 3.11 --resolution lowest-direct pyproject.toml --output-file build/lowest.txt
+	$(UV) venv --quiet --clear --python $(PYTHON) build/lowest
+	$(UV) pip install --quiet --python build/lowest/bin/python --constraint build/lowest.txt --editable '.[dev]'
+	build/lowest/bin/python -m pytest -n 2 $(TESTS)
+
+sbom: $(DEPENDENCY_TOOLS)  ## what a release is made of, as CycloneDX: build/sbom.cdx.json
+	$(UV) venv --quiet --clear --python $(PYTHON) build/release
+	$(UV) pip install --quiet --python build/release/bin/python --require-hashes --requirement requirements.txt
+	$(UV) pip install --quiet --python build/release/bin/python --no-deps .
+	$(DEPENDENCY_TOOLS)/bin/cyclonedx-py environment --output-reproducible --output-file build/sbom.cdx.json build/release
+
+advisories: $(DEPENDENCY_TOOLS)  ## known vulnerabilities of the pinned dependencies; needs PyPI's advisory feed
+	$(DEPENDENCY_TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements.txt
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache dist build

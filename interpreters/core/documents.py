@@ -6,6 +6,7 @@ single scalar, key or tag means is in `yaml_values`.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -120,8 +121,15 @@ def _json_stream(text: str, where: str) -> list[Any]:
             raise DocumentError(f"{where}: document {len(values) + 1}", f'the key "{twice}" stands twice')
         return found
 
+    def finite(number: str) -> float:
+        if math.isinf(value := float(number)):
+            raise DocumentError(f"{where}: document {len(values) + 1}", f"the number {number:.40} is out of range")
+        return value
+
     values: list[Any] = []
-    decoder, at = json.JSONDecoder(parse_constant=int, object_pairs_hook=unique), 0  # int("NaN") raises: no number here
+    at = 0
+    # int("NaN") raises: no number here
+    decoder = json.JSONDecoder(parse_constant=int, parse_float=finite, object_pairs_hook=unique)
     try:
         while start := _AFTER_BLANKS.match(text, at):
             value, at = decoder.raw_decode(text, start.end())

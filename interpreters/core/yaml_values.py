@@ -92,6 +92,7 @@ def _refuse_duplicates(loader: KubernetesLoader, node: Any) -> None:
         seen.add(name)
 
 
+_BASES: Final = {"0x": 16, "0b": 2, "0o": 8}
 _MOST_DIGITS: Final = 4000  # Python takes few more, since reading them takes their number squared
 
 
@@ -100,18 +101,24 @@ def _whole_number(loader: Any, node: Any) -> int:
     if len(text) > _MOST_DIGITS:
         problem = f"a number of more than {_MOST_DIGITS} digits; put quotes around it if it is text"
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
-    sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
-    for prefix, base in (("0x", 16), ("0b", 2), ("0o", 8)):
-        if digits.startswith(prefix):
+    sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text.lstrip("+"))
+    base = next((base for prefix, base in _BASES.items() if digits.startswith(prefix)), None)
+    try:
+        if base is not None:
             return sign * int(digits[2:], base)
-    return sign * (int(digits, 8) if digits.startswith("0") and len(digits) > 1 else int(digits))
+        return sign * int(digits, 8 if digits.startswith("0") and len(digits) > 1 else 10)
+    except ValueError:
+        raise yaml.MarkedYAMLError(problem="tagged !!int and no whole number", problem_mark=node.start_mark) from None
 
 
 def _fraction(loader: Any, node: Any) -> float | int | str:
     text = loader.construct_scalar(node).replace("_", "").lower()
     if "n" in text:
         raise yaml.MarkedYAMLError(problem="infinity and NaN do not exist in JSON", problem_mark=node.start_mark)
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        raise yaml.MarkedYAMLError(problem="tagged !!float and no number", problem_mark=node.start_mark) from None
     if not math.isfinite(number):
         return str(node.value)  # 1e999 is no number to Kubernetes either
     # 1e3 and 08 are whole numbers to Kubernetes; 2.0 stays what it is.

@@ -1,0 +1,1 @@
+"""Readers of hostile input against whatever a coverage-guided fuzzer finds: `make fuzz`, and its finds as a test."""

@@ -1,0 +1,73 @@
+"""One target under the fuzzer: `python -m tests.fuzz.child MODULE SECONDS FINDS CORPUS…`.
+
+Coverage-guided with atheris where it is installed; elsewhere hypothesis varies the corpus. The exit status is 0 when
+nothing was found; otherwise the input that failed is a new file in the folder FINDS.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+LONGEST = 4096
+SLOWEST_SECONDS = 10
+MOST_MIB = 1024
+
+Check = Callable[[bytes], None]
+
+
+def main(module: str, seconds: int, finds: Path, corpus: list[Path]) -> int:
+    try:
+        import atheris
+    except ImportError:
+        return _varied(import_module(module).check, seconds, finds, corpus)
+    with atheris.instrument_imports(include=["interpreters", "webhook", "yaml"]):
+        check = import_module(module).check
+    limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-timeout={SLOWEST_SECONDS}"]
+    places = [f"-rss_limit_mb={MOST_MIB}", f"-artifact_prefix={finds}/", *map(str, corpus)]
+    atheris.Setup([module, *limits, *places, "-print_final_stats=1", "-verbosity=0"], check)
+    atheris.Fuzz()  # ends the process
+    return 0
+
+
+def _varied(check: Check, seconds: int, finds: Path, corpus: list[Path]) -> int:
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import strategies as st
+
+    seeds = [file.read_bytes() for folder in corpus for file in sorted(folder.iterdir())] or [b""]
+    edits = st.lists(st.tuples(st.integers(0, LONGEST), st.integers(0, 8), st.binary(max_size=8)), max_size=6)
+    end = time.monotonic() + seconds
+    failed: list[bytes] = []
+
+    @settings(max_examples=500, deadline=None, database=None, phases=[Phase.generate, Phase.shrink],
+              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @given(st.sampled_from(seeds), edits)
+    def vary(seed: bytes, edits: list[tuple[int, int, bytes]]) -> None:
+        for place, cut, new in edits:
+            start = place % (len(seed) + 1)
+            seed = seed[:start] + new + seed[start + cut :]
+        try:
+            check(seed)
+        except BaseException:
+            failed.append(seed)
+            raise
+
+    while time.monotonic() < end:
+        try:
+            vary()
+        except Exception:
+            traceback.print_exc()
+            smallest = failed[-1]  # hypothesis ends with the smallest
+            (finds / f"crash-{hashlib.sha1(smallest, usedforsecurity=False).hexdigest()}").write_bytes(smallest)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    _, module, seconds, finds, *corpus = sys.argv
+    sys.exit(main(module, int(seconds), Path(finds), [Path(folder) for folder in corpus]))

@@ -1,0 +1,1 @@
+end local x = 1 if true then

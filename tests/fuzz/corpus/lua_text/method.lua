@@ -1,0 +1,1 @@
+local o = {} function o:m() self.x = 1 end o:m()

@@ -1,0 +1,17 @@
+"""Packed request bodies: never more than the limit, and what one member holds is what gzip itself reads."""
+
+import gzip
+
+from webhook.bodies import HttpProblem, unpack
+
+LIMIT = 4096
+
+
+def check(data: bytes) -> None:
+    try:
+        body = unpack(data, LIMIT)
+    except HttpProblem as problem:
+        assert 400 <= problem.status < 500
+    else:
+        assert len(body) <= LIMIT
+        assert body == gzip.decompress(data)

@@ -1,0 +1,46 @@
+"""Whatever the fuzzer once found stays fixed, and the fuzzer does find things."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz import child
+from tests.fuzz.__main__ import CORPUS, TARGETS, fuzz
+
+INPUTS = [(target, file) for target in TARGETS for file in sorted((CORPUS / target).iterdir())]
+
+
+@pytest.mark.parametrize(("target", "file"), INPUTS, ids=lambda part: getattr(part, "name", part))
+def test_a_known_input_is_read_or_refused(target: str, file: Path) -> None:
+    import_module(f"tests.fuzz.targets.{target}").check(file.read_bytes())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_has_a_corpus(target: str) -> None:
+    assert len([file for name, file in INPUTS if name == target]) >= 3
+
+
+def test_a_mistake_is_found_and_its_input_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "seed").write_bytes(b"{")
+    assert not fuzz("tests.fuzz.planted", 30, tmp_path / "corpus", tmp_path / "reached")
+    [kept] = (tmp_path / "corpus").glob("crash-*")
+    assert kept.read_bytes().startswith(b"{{")
+    assert f"kept: {kept}" in capsys.readouterr().out
+
+
+def test_without_atheris_hypothesis_varies_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "seed").write_bytes(b"{")
+    monkeypatch.setitem(sys.modules, "atheris", None)
+    assert child.main("tests.fuzz.planted", 30, tmp_path, [tmp_path]) == 1
+    [kept] = tmp_path.glob("crash-*")
+    assert kept.read_bytes().startswith(b"{{")
+
+
+def test_nothing_found_is_said_with_the_number_of_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fuzz("tests.fuzz.targets.quantities", 1, CORPUS / "quantities", tmp_path / "reached")
+    assert "1 s, nothing found" in capsys.readouterr().out
