@@ -102,6 +102,8 @@ class Allowance:
 
     reported_by_cluster: Mapping[str, Amounts] = field(default_factory=dict)
     scopes: tuple[Scope, ...] = ()
+    has_status: bool = False
+    """Whether Karmada has looked at the quota."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}"
@@ -141,6 +143,7 @@ def read_allowance(quota: Mapping[str, Any]) -> Allowance:
             part.text("clusterName"): part.amounts("used") for part in status.parts("aggregatedStatus")
         },
         scopes=_scopes(spec),
+        has_status=status.values.get("overall" if kind == FEDERATED else "hard") is not None,
     )
 
 

@@ -15,10 +15,12 @@ from estimator.accounting.report import (
     NamespaceReport,
     Origin,
     ResourceTotal,
+    StateLine,
     Top,
     Totals,
     WhatIf,
 )
+from estimator.accounting.states import STATES
 from estimator.accounting.tally import Entry, NamespaceTally, Tally
 from estimator.accounting.usage import PODS, counted_usage
 
@@ -47,7 +49,9 @@ def build_report(
         by_namespace.setdefault(allowance.namespace, []).append(allowance)
     namespaces = []
     for name in sorted({*tally.namespaces, *by_namespace}):
-        pages = Pages(*(found.get(name) or NamespaceTally() for found in (tally.namespaces, actual)))
+        now, before = (found.get(name) or NamespaceTally() for found in (tally.namespaces, actual))
+        contributions = None if name in tally.contributions.cut else tally.contributions.by_namespace.get(name, [])
+        pages = Pages(now, before, contributions)
         namespaces.append(_namespace(name, pages, by_namespace.get(name, []), findings, near))
     return AuditReport(
         origin=origin or Origin(),
@@ -75,6 +79,11 @@ def _namespace(
         used=texts(used),
         legacy=texts(legacy),
         overcharge=texts(without_zeros({key: nano - used.get(key, 0) for key, nano in legacy.items()})),
+        states=[
+            StateLine(name, page.states[name].bindings, texts(without_zeros(page.states[name].amounts)))
+            for name in STATES
+            if name in page.states
+        ],
         clusters={cluster: texts(without_zeros(page.by_cluster[cluster])) for cluster in sorted(page.by_cluster)},
         quotas=quotas,
         workloads=_tops(page.workloads, used),

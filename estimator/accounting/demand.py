@@ -104,17 +104,48 @@ class PlacementRule(Lean, frozen=True, gc=False):
 class EvictionTask(Lean, frozen=True, gc=False):
     from_cluster: str = ""
     purge_mode: str = ""
+    replicas: int | None = None
+
+
+class DispatchingClusters(Lean, frozen=True, gc=False):
+    cluster_names: list[str] | None = None
+
+
+class Suspension(Lean, frozen=True, gc=False):
+    dispatching: bool | None = None
+    dispatching_on_clusters: DispatchingClusters | None = None
+    scheduling: bool | None = None
+
+    @property
+    def is_any(self) -> bool:
+        clusters = self.dispatching_on_clusters
+        return bool(self.dispatching or self.scheduling or (clusters is not None and clusters.cluster_names))
+
+
+class ScheduledComponent(Lean, frozen=True, gc=False):
+    name: str = ""
+    replicas: int = 0
+
+
+class ScheduledTarget(Target, frozen=True, gc=False):
+    """A cluster with what of each component was scheduled to it, which Karmada records from 1.19 on."""
+
+    components: list[ScheduledComponent] | None = None
 
 
 class BindingSpec(Demand, frozen=True, gc=False):
+    clusters: list[ScheduledTarget] | None = None  # type: ignore[assignment]
     resource: ResourceReference = ResourceReference()
     placement: PlacementRule | None = None
     graceful_eviction_tasks: list[EvictionTask] | None = None
+    suspension: Suspension | None = None
+    reschedule_triggered_at: str | None = None
 
     @property
     def plain(self) -> Demand:
         """The demand alone, as a charge keeps it."""
-        return Demand(self.components or None, self.replicas, self.replica_requirements, self.clusters or None)
+        clusters = [Target(target.name, target.replicas) for target in self.clusters or ()]
+        return Demand(self.components or None, self.replicas, self.replica_requirements, clusters or None)
 
 
 class Metadata(Lean, frozen=True, gc=False):
@@ -125,12 +156,17 @@ class Metadata(Lean, frozen=True, gc=False):
     creation_timestamp: str = ""
 
 
+class BindingStatus(Lean, frozen=True, gc=False):
+    last_scheduled_time: str | None = None
+
+
 class Binding(Lean, frozen=True, gc=False):
     """A ResourceBinding or ClusterResourceBinding, as far as accounting reads it."""
 
     kind: str = ""
     metadata: Metadata = Metadata()
     spec: BindingSpec = BindingSpec()
+    status: BindingStatus = BindingStatus()
 
     @property
     def workload(self) -> WorkloadKey:
@@ -167,8 +203,9 @@ def charge_binding(workload: WorkloadKey, demand: Demand) -> Binding:
     """A demand that stands by itself, such as a ledger's charge, in the shape that bindings are counted in."""
     group = f"{workload.group}/" if workload.group else ""
     resource = ResourceReference(group, workload.kind, workload.namespace, workload.name)
+    clusters = [ScheduledTarget(target.name, target.replicas) for target in demand.targets]
     spec = BindingSpec(
-        demand.components, demand.replicas, demand.replica_requirements, demand.clusters, resource=resource
+        demand.components, demand.replicas, demand.replica_requirements, clusters or None, resource=resource
     )
     return Binding("ResourceBinding", Metadata(workload.name, workload.namespace), spec)
 

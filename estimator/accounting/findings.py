@@ -26,7 +26,32 @@ RULES: Final = {
         Rule("over-limit", "error", "raise the limit, or remove or shrink workloads; the heaviest are listed"),
         Rule("near-limit", "warning", "plan more capacity before the next workload is refused"),
         Rule(
-            "reported-wrong", "drift", "restart or repair the controller that writes the status; trust the recomputed"
+            "reported-wrong",
+            "drift",
+            "trust the recomputed. Karmada counts afresh when a binding goes, when spec.overall changes, and every "
+            "five minutes (--federated-resource-quota-sync-period); if it stays wrong, the log of "
+            "karmada-controller-manager tells more",
+        ),
+        Rule(
+            "enforcement-off",
+            "drift",
+            "turn the feature gate FederatedQuotaEnforcement on in karmada-controller-manager and karmada-webhook, or "
+            "enforce by /admit: without it Karmada reports the sum of the members' quotas and refuses nothing",
+        ),
+        Rule(
+            "assignments-above-overall",
+            "drift",
+            "raise spec.overall or lower the assignments: Karmada refuses such a quota at its next change",
+        ),
+        Rule(
+            "assignment-not-overall",
+            "drift",
+            "name the key in spec.overall, too: Karmada refuses such a quota at its next change",
+        ),
+        Rule(
+            "scheduled-differs",
+            "drift",
+            "reschedule the workload (WorkloadRebalancer): what its clusters got is not what it wants now",
         ),
         Rule(
             "legacy-maximum", "drift", "turn MultiplePodTemplatesScheduling on, so that each component counts as itself"

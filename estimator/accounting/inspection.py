@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from estimator.accounting.amounts import Amounts, has_fraction_of_a_byte, nano_of
 from estimator.accounting.charges import Unadmitted
-from estimator.accounting.demand import Binding, BindingSpec, Demand, Part, PlacementRule, Target
+from estimator.accounting.demand import Binding, BindingSpec, Demand, Part, PlacementRule, ScheduledTarget, Target
 from estimator.accounting.findings import Finding, finding
 from estimator.accounting.readable import readable, told_apart
 from estimator.accounting.usage import usage
@@ -37,8 +37,21 @@ def inspect(
         if task.purge_mode and task.purge_mode not in release.purge_modes:
             evidence = f"is evicted from {task.from_cluster} by purgeMode {task.purge_mode}, which Karmada {release}"
             yield finding("purge-mode", workload, f"{evidence} does not know")
+    for target in spec.clusters or ():
+        if target.components is not None and spec.components:
+            yield from _scheduled(target, spec.components, workload)
     if spec.placement is not None and spec.clusters:
         yield from _clusters(spec.placement, spec.clusters, workload)
+
+
+def _scheduled(target: ScheduledTarget, wanted: list[Part], workload: str) -> Iterator[Finding]:
+    """What a cluster was given, beside what the workload wants now."""
+    got = {part.name: part.replicas for part in target.components or ()}
+    wants = {part.name: part.replicas for part in wanted}
+    differing = [name for name in sorted({*got, *wants}) if got.get(name) != wants.get(name)]
+    if differing:
+        parts = ", ".join(f"{name} {got.get(name, 0)} of {wants.get(name, 0)}" for name in differing)
+        yield finding("scheduled-differs", workload, f"cluster {target.name} was scheduled {parts}")
 
 
 def negatives(demand: Demand) -> Iterator[str]:
@@ -133,7 +146,7 @@ def _is_fraction(resource: str, text: str) -> bool:
         return False  # found unreadable where it is added up
 
 
-def _clusters(placement: PlacementRule, clusters: list[Target], workload: str) -> Iterator[Finding]:
+def _clusters(placement: PlacementRule, clusters: Sequence[Target], workload: str) -> Iterator[Finding]:
     for rule in placement.spread_constraints or ():
         if rule.spread_by_field == "cluster" and 0 < rule.max_groups < len(clusters):
             evidence = f"{len(clusters)} clusters, the policy says at most {rule.max_groups}"

@@ -39,6 +39,14 @@ class QuotaReport(Wire, frozen=True, omit_defaults=False):
         return f"{self.kind} {self.namespace}/{self.name}{where}"
 
 
+class StateLine(Wire, frozen=True, omit_defaults=False):
+    """Bindings that are suspended, evicting or rescheduling, and how much that is about."""
+
+    state: str
+    bindings: int
+    amounts: dict[str, str]
+
+
 class Top(Wire, frozen=True, omit_defaults=False):
     """A heavy workload, or a heavy component of one, and its share of what the namespace uses."""
 
@@ -60,6 +68,7 @@ class NamespaceReport(Wire, frozen=True, omit_defaults=False):
     overcharge: dict[str, str]
     """How much that is too much."""
 
+    states: list[StateLine]
     clusters: dict[str, dict[str, str]]
     quotas: list[QuotaReport]
     workloads: list[Top]

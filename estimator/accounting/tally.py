@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from estimator.accounting.allowances import count_key
 from estimator.accounting.amounts import Amounts, add, nano_of
 from estimator.accounting.demand import Binding, Demand, Part
+from estimator.accounting.drift import Contributions
 from estimator.accounting.families import Families
 from estimator.accounting.findings import Findings, finding
 from estimator.accounting.inspection import inspect, unreadable
+from estimator.accounting.states import StateTally, add_states
 from estimator.accounting.untold import NOT_AT_HAND, Untold, completed, says_no_pods, uncounted
 from estimator.accounting.usage import PODS
 from interpreters.core.errors import QuantityError
@@ -40,6 +42,7 @@ class NamespaceTally:
 
     provisional_by_cluster: dict[str, Amounts] = field(default_factory=dict)
     provisional_by_priority: dict[str, Amounts] = field(default_factory=dict)
+    states: dict[str, StateTally] = field(default_factory=dict)
     workloads: dict[str, list[Entry]] = field(default_factory=dict)
     components: dict[str, list[Entry]] = field(default_factory=dict)
 
@@ -73,6 +76,7 @@ class Tally:
     ignored: dict[str, int] = field(default_factory=dict)
     namespaces: dict[str, NamespaceTally] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
+    contributions: Contributions = field(default_factory=Contributions)
 
     def add(self, binding: Binding) -> None:
         """Count one binding. Its usage is the rule of `usage.py`, here in one pass over its components."""
@@ -89,7 +93,8 @@ class Tally:
         page.bindings += 1
         said = self.known.get(workload)
         known = None if isinstance(said, Untold) else said
-        if says_no_pods(binding.spec):
+        is_told = not says_no_pods(binding.spec)
+        if not is_told:
             if known is not None:
                 binding = completed(binding, known)
             elif isinstance(said, Untold) or self.is_workload(group, resource.kind):
@@ -98,22 +103,25 @@ class Tally:
         if workload in self.families.members:
             self.families.counted.add(workload)
         try:
-            self._add_demand(page, workload, binding.spec)
+            used = self._add_demand(page, workload, binding.spec)
         except QuantityError as error:
             self.findings.add(finding("unreadable", workload, unreadable(binding.spec) or str(error)))
         else:
             key = count_key(group, resource.kind)
             page.used[key] = page.used.get(key, 0) + NANO
+            self.contributions.add(namespace, workload, binding.spec, used, is_told=is_told)
+            add_states(page.states, binding, used)
         has_templates = (group, resource.kind) in self.multi_template_kinds
         for found in inspect(binding, workload, has_templates=has_templates, known=known, release=self.release):
             self.findings.add(found)
 
-    def _add_demand(self, page: NamespaceTally, workload: str, demand: Demand) -> None:
+    def _add_demand(self, page: NamespaceTally, workload: str, demand: Demand) -> Amounts:
+        """Add up; what it all requests, the number of pods aside."""
         targets = demand.clusters or ()
         if not targets:
             page.unscheduled += 1
             if not self.unscheduled_sets:
-                return
+                return {}
         whole = bool(demand.components)
         sets = len(targets) or self.unscheduled_sets
         parts = demand.components or demand.parts
@@ -144,6 +152,7 @@ class Tally:
                 _offer(tops, (nano, workload, ""), self.most)
         page.used[PODS] = page.used.get(PODS, 0) + every * NANO
         self._add_clusters(page, demand, total, every, replicas)
+        return total
 
     def _add_part(
         self, page: NamespaceTally, workload: str, name: str, pods: int, request: Amounts, largest: Amounts

@@ -19,10 +19,12 @@ from estimator.accounting.rendering.words import (
     namespace_line,
     not_listed,
     not_listed_line,
+    number,
     origin_line,
     percent,
     share_of,
     shown,
+    state_lines,
     what_if_line,
 )
 from estimator.accounting.report import AuditReport, NamespaceReport
@@ -45,7 +47,7 @@ def render_csv(report: AuditReport) -> str:
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(
-        {name: harmless(cell) if name in _TEXTS else cell for name, cell in row.items()} for row in _rows(report)
+        {name: harmless(str(cell)) if name in _TEXTS else cell for name, cell in row.items()} for row in _rows(report)
     )
     return text.getvalue()
 
@@ -67,6 +69,14 @@ def _rows(report: AuditReport) -> Iterator[dict[str, Any]]:
                     "record": "quota", **about, "object": name, "cluster": quota.cluster, **amounts,
                     "share": line.share, "evidence": line.why,
                 }  # fmt: skip
+        for state in page.states:
+            for resource, amount in state.amounts.items():
+                yield {
+                    "record": state.state,
+                    **about,
+                    **_amounts(resource, used=amount),
+                    "evidence": number(state.bindings, "binding"),
+                }
         for record, tops in (("workload", page.workloads), ("component", page.components)):
             for top in tops:
                 name = f"{top.workload} {top.component}".strip()
@@ -123,6 +133,7 @@ def _markdown_namespace(page: NamespaceReport) -> Iterator[str]:
         yield f"\nNo quota; used: {_cell(amounts_line(page.used))}."
     if legacy := legacy_line(page):
         yield f"\n{legacy}."
+    yield from (f"\n{_cell(line)}." for line in state_lines(page))
     for title, tops in (("Heaviest workloads", page.workloads), ("Heaviest components", page.components)):
         if tops:
             yield f"\n{title}\n\n| resource | what | used | share |\n|---|---|--:|--:|"

@@ -18,6 +18,7 @@ from estimator.accounting.rendering.words import (
     percent,
     share_of,
     shown,
+    state_lines,
     what_if_line,
 )
 from estimator.accounting.report import AuditReport, NamespaceReport, QuotaReport, Top
@@ -57,6 +58,7 @@ def _namespace(page: NamespaceReport) -> Iterator[str]:
         yield f"  no quota; used: {amounts_line(page.used)}"
     if legacy := legacy_line(page):
         yield f"  {legacy}"
+    yield from (f"  {line}" for line in state_lines(page))
     yield from _tops("heaviest workloads", page.workloads)
     yield from _tops("heaviest components", page.components)
 

@@ -8,6 +8,7 @@ from estimator.accounting.amounts import nano_of
 from estimator.accounting.audit import is_over
 from estimator.accounting.readable import readable
 from estimator.accounting.report import AuditReport, Line, NamespaceReport
+from estimator.accounting.states import STATES
 
 NOTHING = "-"
 _BAR = 20
@@ -36,6 +37,14 @@ def what_if_line(report: AuditReport) -> str:
     where = number(report.what_if.clusters, "cluster")
     adds = amounts_line(report.what_if.adds)
     return f"with {report.what_if.workload} in {where}, counted as if it ran already: it adds {adds}"
+
+
+def state_lines(page: NamespaceReport) -> list[str]:
+    """Bindings on their way, counted apart."""
+    return [
+        f"{number(line.bindings, 'binding')} {line.state} ({STATES[line.state]}): {amounts_line(line.amounts)}"
+        for line in page.states
+    ]
 
 
 def legacy_line(page: NamespaceReport) -> str:

@@ -18,6 +18,7 @@ from estimator.accounting.rendering.words import (
     percent,
     share_of,
     shown,
+    state_lines,
     weight,
 )
 from estimator.accounting.report import AuditReport, Line, NamespaceReport, QuotaReport, Top
@@ -39,6 +40,7 @@ def _namespace(page: NamespaceReport, *, is_open: bool) -> Element:
         content += [element("h3", "No quota; used"), _used(page)]
     if legacy := legacy_line(page):
         content.append(element("p", f"{legacy[0].upper()}{legacy[1:]}."))
+    content += [element("p", f"{line[0].upper()}{line[1:]}.") for line in state_lines(page)]
     content += _clusters(page)
     content += _tops("Heaviest workloads", page.workloads)
     content += _tops("Heaviest components", page.components)
