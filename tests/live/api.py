@@ -15,6 +15,7 @@ from tests.webhook.server import Client
 
 TOKEN = "live"  # of the one user, who may do everything
 _PATIENCE = 90.0
+_LATER = 429
 _Answer = TypeVar("_Answer")
 
 
@@ -74,7 +75,10 @@ class Api:
             client.close()
 
     def ask(self, method: str, path: str, body: Any = None, content: str = "application/json") -> Answer:
-        answer = self.send(method, path, body, content)
+        """The answer, also of a server that asks for patience: it does while it makes ready to store a new kind."""
+        end = time.monotonic() + _PATIENCE
+        while (answer := self.send(method, path, body, content)).status == _LATER and time.monotonic() < end:
+            time.sleep(0.2)
         if answer.status >= 300:
             said = answer.body["message"] if isinstance(answer.body, dict) else answer.body
             raise Refused(f"{method} {path}: {answer.status}: {said}")

@@ -154,7 +154,7 @@ def test_a_kind_that_goes_whole_now_and_would_be_divided_is_named(kubeconfig: Pa
     result = apply(kubeconfig, "--bundled-language", "lua", "--kinds", "apps.kruise.io/v1beta1/CloneSet")
     assert result.exit_code == 1
     assert "CloneSet shop/cart: it goes whole to east, west now and its replicas would be divided" in result.output
-    assert "Karmada alone cannot divide this version, and sends all of them to every cluster." in result.output
+    assert "Karmada alone cannot divide it, and sends all of them to every cluster." in result.output
     assert not ApiServer.received
 
 

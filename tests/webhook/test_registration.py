@@ -222,12 +222,42 @@ def test_with_everything_registered_kinds_divide_or_go_whole_but_never_both(runn
         assert ("InterpretComponent" in names) is (one.division is Division.WHOLE), one.kind
 
 
-def test_a_line_for_each_kind_names_what_follows(runner: SandboxRunner) -> None:
-    lines = {one.kind.folder: str(one) for one in bundled_plan(runner).kinds}
-    assert "Karmada answers InterpretReplica, ReviseReplica, " in lines[CLONESET.folder]
-    assert lines[CLONESET.folder].endswith("--all adds Retain. How Karmada counts and divides it does not change.")
-    assert "(whole): InterpretComponent; " in lines["kubeflow.org/v1/TFJob"]
-    assert "It goes whole to every chosen cluster" in lines["kubeflow.org/v1/TFJob"]
+LINES = [  # kind, wishes, how its line begins after the kind, how it ends
+    ("apps.kruise.io/v1alpha1/CloneSet", {},
+     "(divides): Karmada answers InterpretReplica, ReviseReplica, ",
+     "--all adds Retain. How Karmada counts and divides it does not change."),
+    ("apps.kruise.io/v1alpha1/CloneSet", {"everything": True},
+     "(divides): InterpretReplica, ReviseReplica, ",
+     ". A Divided policy shares its replicas out over clusters, with the feature gate on or off."),
+    ("apps.kruise.io/v1beta1/CloneSet", {},
+     "(divides): InterpretReplica, ReviseReplica, ",
+     " Karmada alone cannot divide it, and sends all of them to every cluster."),
+    ("argoproj.io/v1alpha1/Workflow", {}, "(karmada): AggregateStatus; ",
+     "How Karmada counts and divides it does not change."),
+    ("argoproj.io/v1alpha1/Workflow", {"divide": lambda kind: kind.kind == "Workflow"},
+     "(karmada): InterpretReplica, ReviseReplica, AggregateStatus; ",
+     " They are what interp counts, no longer what Karmada counts."),
+    ("kubeflow.org/v1/TFJob", {},
+     "(whole): InterpretComponent; Karmada's own InterpretComponent knows roles in exact case only; Karmada answers ",
+     " Divided with a cluster spread of 1..1 chooses one that has room for all of it, or none."),
+    ("kubeflow.org/v1/TFJob", {"count": lambda kind: kind.kind == "TFJob"},
+     "(whole): InterpretReplica, InterpretComponent, ReviseReplica; ",
+     " clusters without a share get nothing; no share is written into the object."),
+    ("flink.apache.org/v1beta1/FlinkDeployment", {},
+     "(whole): InterpretReplica, InterpretComponent, InterpretDependency; Karmada's own InterpretReplica reads 2048m",
+     " With the gate off its pods are counted, and nothing is written into it."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("folder", "wishes", "beginning", "end"), LINES)
+def test_a_line_for_each_kind_names_what_follows(
+    runner: SandboxRunner, folder: str, wishes: dict[str, Any], beginning: str, end: str
+) -> None:
+    (line,) = (str(one) for one in bundled_plan(runner, **wishes).kinds if one.kind.folder == folder)
+    _, _, told = line.partition(" (")
+    assert f"({told}".startswith(beginning)
+    assert line.endswith(end)
+    assert "\n" not in line
 
 
 names = st.sampled_from(["a", "b", "c"])

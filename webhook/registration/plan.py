@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from interpreters.catalog import Catalog, Offer
@@ -25,6 +25,7 @@ from webhook.registration.rules import (
     Proof,
     Wishes,
     better_left_to_karmada,
+    corrections,
     declared_division,
     reasons_against,
 )
@@ -55,10 +56,12 @@ class KindPlan:
     left_to_karmada: tuple[Operation, ...] = ()
     on_request: tuple[Operation, ...] = ()
     counted_by_karmada: bool = True  # also without us
+    corrected: Mapping[Operation, str] = field(default_factory=dict)  # what is wrong with Karmada's own answers
 
     def __str__(self) -> str:
         declared = f" ({self.division})" if self.division else ""
         parts = [", ".join(map(str, self.operations))] if self.operations else []
+        parts += [f"Karmada's own {one} {wrong}" for one, wrong in self.corrected.items() if one in self.operations]
         if self.left_to_karmada:
             parts.append(f"Karmada answers {', '.join(map(str, self.left_to_karmada))} itself")
         if self.on_request:
@@ -71,17 +74,20 @@ class KindPlan:
         if REVISION in self.operations and REPLICAS in self.operations:
             if self.division is Division.WHOLE:
                 return _COUNTED
-            return _DIVIDED if self.counted_by_karmada else _DIVIDED_BY_US
+            if not self.counted_by_karmada:
+                return _DIVIDED_BY_US
+            return _DIVIDED_INSTEAD if self.division is Division.KARMADA else _DIVIDED
         if not set(COUNTING).isdisjoint(self.operations):
             return _WHOLE_COUNTED if REPLICAS in self.operations else _WHOLE
         return _UNTOUCHED
 
 
 _DIVIDED: Final = "A Divided policy shares its replicas out over clusters, with the feature gate on or off."
-_DIVIDED_BY_US: Final = f"{_DIVIDED} Karmada alone cannot divide this version, and sends all of them to every cluster."
+_DIVIDED_BY_US: Final = f"{_DIVIDED} Karmada alone cannot divide it, and sends all of them to every cluster."
+_DIVIDED_INSTEAD: Final = f"{_DIVIDED} They are what interp counts, no longer what Karmada counts."
 _WHOLE: Final = (
-    "It goes whole to every chosen cluster; with MultiplePodTemplatesScheduling on, a cluster spread of 1..1 chooses "
-    "one that has room for all of it, and under Divided none if none has."
+    "It goes whole to every chosen cluster; with MultiplePodTemplatesScheduling on, Divided with a cluster spread of "
+    "1..1 chooses one that has room for all of it, or none."
 )
 _WHOLE_COUNTED: Final = f"{_WHOLE} With the gate off its pods are counted, and nothing is written into it."
 _COUNTED: Final = (
@@ -158,8 +164,10 @@ def plan_registration(
         spared = [operation for operation in offered if operation in left and operation not in against]
         by_karmada = tuple(operation for operation in spared if operation in asked.by_karmada)
         on_request = tuple(operation for operation in spared if operation not in asked.by_karmada)
+        corrected = {one: wrong for offer in offered.values() for one, wrong in corrections(offer).items()}
+        corrected = {operation: wrong for operation, wrong in corrected.items() if operation in asked.by_karmada}
         counted = REPLICAS in asked.by_karmada
-        kinds.append(KindPlan(kind, _division(offered), allowed, by_karmada, on_request, counted))
+        kinds.append(KindPlan(kind, _division(offered), allowed, by_karmada, on_request, counted, corrected))
     return Plan(tuple(kinds), tuple(refusals))
 
 

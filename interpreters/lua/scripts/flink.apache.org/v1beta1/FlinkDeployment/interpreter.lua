@@ -2,7 +2,7 @@
 --
 -- Division: whole
 -- Corrects: InterpretReplica: reads 2048m as 2.048 bytes and assumes one TaskManager where task slots are not given
--- Corrects: InterpretComponent: the same, and leaves out sidecars, role templates and defaults
+-- Corrects: InterpretComponent: reads 2048m likewise, and leaves out sidecars, role templates and defaults
 --
 -- Counted:
 -- - `jobmanager`: spec.jobManager.replicas, 1 by default; without a jobManager block kubernetes.jobmanager.replicas.
