@@ -41,6 +41,10 @@ _COLD = "ledger"
 _FITS_NOWHERE = "no cluster fits one set"
 
 
+class Unready(LedgerError):
+    """No decision can be made yet, for a reason that readiness tells by itself."""
+
+
 class _Object(msgspec.Struct, frozen=True):
     metadata: ObjectMetadata = ObjectMetadata()
 
@@ -59,12 +63,12 @@ class Accounting:
     _counted: dict[str, int] = field(default_factory=dict)
 
     async def refuse_unready(self) -> None:
-        """Raise `LedgerError` while no decision can be made, or only a wrong one."""
+        """Raise `Unready` while no decision can be made, or only a wrong one."""
         problem = self.state.problem if not self.state.is_open.is_set() else None
         if problem is None and self.reconciler is not None:
             problem = await self.reconciler.unready()
         if problem is not None:
-            raise LedgerError(problem)
+            raise Unready(problem)
 
     async def knows_pods(self, workload: WorkloadKey, seconds: float) -> bool:
         """Whether the ledger knows what pods a workload stands for."""

@@ -14,7 +14,7 @@ from estimator.accounting.review import AdmissionRequest, Verdict, decode_review
 from interpreters.core.errors import InterpError, RequestError, ScriptError
 from interpreters.core.json_values import kind_of
 from webhook import openapi
-from webhook.accounting import Accounting
+from webhook.accounting import Accounting, Unready
 from webhook.bodies import HttpProblem
 from webhook.endpoint import checked_names, received
 from webhook.listener import Route
@@ -55,7 +55,8 @@ def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
         cause = "other"
         if isinstance(error, LedgerError | TimeoutError):
             cause = "ledger" if isinstance(error, LedgerError) else "timeout"
-            accounting.state.note(reason)
+            if not isinstance(error, Unready):
+                accounting.state.note(reason)
         service.metrics.admission_failures.labels(cause).inc()
         LOGGER.error(
             "an admission was not decided",

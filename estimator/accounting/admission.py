@@ -7,7 +7,7 @@ exactly one passes, whichever process they reach.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
@@ -132,7 +132,7 @@ class _Case:
         if self.binding is None and is_superseded(before, metadata.uid, moment_of(metadata.creation_timestamp)):
             return await self._finish(page, before, before, [], late=_LATE)
         after = self._after(before, page.now)
-        if below := "; ".join(impossible(after.demand)):
+        if below := "; ".join([*self._misplaced(), *impossible(after.demand)]):
             return await self._finish(page, before, before, [f"{self.workload}: {below}"])
         try:
             exceeded, problems, notes = await self._judge(page, before, after)
@@ -140,6 +140,13 @@ class _Case:
             problem = unreadable(after.demand) or str(error)
             return await self._finish(page, before, before, [f"{self.workload}: {problem}"])
         return await self._finish(page, before, after, [*exceeded, *problems], notes, exceeded=bool(exceeded))
+
+    def _misplaced(self) -> Iterator[str]:
+        """A binding stands in its object's namespace, whose quota it costs. None is charged from elsewhere."""
+        if self.binding is not None:
+            own, named = self.binding.metadata.namespace, self.binding.spec.resource.namespace
+            if own and named and own != named:
+                yield f"its binding is in namespace {own} and names an object of {named}"
 
     @property
     def _digest(self) -> str:

@@ -16,6 +16,7 @@ from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, ComponentRequirements
 
 _Object = TypeVar("_Object")
+AnyBinding = TypeVar("AnyBinding", bound="Binding")
 
 
 class Lean(Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
@@ -133,6 +134,12 @@ class ScheduledTarget(Target, frozen=True, gc=False):
     components: list[ScheduledComponent] | None = None
 
 
+class Dependent(Lean, frozen=True, gc=False):
+    """A binding whose object needs the one of this binding, and where it runs."""
+
+    clusters: list[Target] | None = None
+
+
 class BindingSpec(Demand, frozen=True, gc=False):
     clusters: list[ScheduledTarget] | None = None  # type: ignore[assignment]
     resource: ResourceReference = ResourceReference()
@@ -140,6 +147,7 @@ class BindingSpec(Demand, frozen=True, gc=False):
     graceful_eviction_tasks: list[EvictionTask] | None = None
     suspension: Suspension | None = None
     reschedule_triggered_at: str | None = None
+    required_by: list[Dependent] | None = None
 
     @property
     def plain(self) -> Demand:
@@ -229,7 +237,22 @@ def _part(component: Component) -> Part:
 
 def decode_binding(text: bytes | msgspec.Raw) -> Binding:
     """A binding, given as JSON. A field that is null is absent, as to Kubernetes. Raises `msgspec.DecodeError`."""
-    return decode_object(text, binding_decoder)
+    return with_dependents(decode_object(text, binding_decoder))
+
+
+def with_dependents(binding: AnyBinding) -> AnyBinding:
+    """Karmada also sends an object to the clusters of those that need it. Its own accounting leaves these out, which
+    would let anything run for nothing that another object names as its dependency."""
+    if not binding.spec.required_by:
+        return binding
+    targets = list(binding.spec.clusters or ())
+    names = {target.name for target in targets}
+    for dependent in binding.spec.required_by:
+        for target in dependent.clusters or ():
+            if target.name not in names:
+                names.add(target.name)
+                targets.append(ScheduledTarget(target.name, target.replicas))
+    return msgspec.structs.replace(binding, spec=msgspec.structs.replace(binding.spec, clusters=targets or None))
 
 
 def decode_object(text: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[_Object]) -> _Object:

@@ -11,7 +11,7 @@ import msgspec
 
 from estimator.accounting.chargeback.meter import Meter, Period
 from estimator.accounting.charges import Charge
-from estimator.accounting.demand import Binding, Metadata, decode_object
+from estimator.accounting.demand import Binding, Metadata, decode_object, with_dependents
 from estimator.accounting.freshness import moment_of
 from estimator.accounting.intake import BINDING_KINDS, is_binding
 from estimator.accounting.places import described, kind_of, misfit, numbered, refuse_wrong_files
@@ -61,7 +61,7 @@ def read_bindings(
     found = 0
     for place, text in objects:
         try:
-            binding = decode_object(text, _decoder)
+            binding = with_dependents(decode_object(text, _decoder))
         except msgspec.DecodeError as error:
             kind = kind_of(text)
             if kind in ("", *BINDING_KINDS):
