@@ -28,7 +28,7 @@ from interpreters.sandbox.messages import (
     largest_reply,
     outcome_of,
 )
-from interpreters.sandbox.process import MEMORY, OUTSIDE, WorkerProcess
+from interpreters.sandbox.process import CROWDED, MEMORY, OUTSIDE, WorkerProcess
 
 ENGINES: Mapping[str, str] = {
     "lua": "interpreters.lua.engine:LuaEngine",
@@ -188,7 +188,7 @@ def lied(task: Task, error: ProtocolError) -> ScriptError:
 
 def reason_of(cause: str) -> str:
     """One word for the counters."""
-    return MEMORY if cause == MEMORY else "lost" if cause == OUTSIDE else "crash"
+    return {MEMORY: MEMORY, OUTSIDE: "lost", CROWDED: "threads"}.get(cause, "crash")
 
 
 def _where(task: Task) -> dict[str, Any]:

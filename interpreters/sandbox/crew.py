@@ -102,6 +102,13 @@ class Crew:
         self._chunk = memoryview(bytearray(CHUNK))
         self._retry: asyncio.TimerHandle | None = None
         self._closed = False
+        self._watch = self._loop.call_later(process.LOOK_AT_THREADS, self._look_at_threads)
+
+    def _look_at_threads(self) -> None:
+        """A worker in hostile hands may start threads until the machine has no room for more, also between calls."""
+        self._watch = self._loop.call_later(process.LOOK_AT_THREADS, self._look_at_threads)
+        for seat in self.seats:
+            seat.process.look_at_threads()
 
     def replenish(self) -> None:
         """Have `size` workers that are not retiring. After a false start the next one waits, ever longer."""
@@ -256,6 +263,7 @@ class Crew:
     async def close(self) -> None:
         """Kill and collect everyone."""
         self._closed = True
+        self._watch.cancel()
         if self._retry is not None:
             self._retry.cancel()
         for seat in list(self.seats):

@@ -22,6 +22,14 @@ _BOOT = (
     "from interpreters.sandbox.worker import main; main({parent}, {preload!r})"
 )
 MEMORY, OUTSIDE = "memory", "killed from outside"
+MOST_THREADS = 64
+"""Of a worker. Go's runtime has less than ten, Lua none; no filter can count them, so the parent looks."""
+
+CROWDED = f"started more than {MOST_THREADS} threads and was killed"
+LOOK_AT_THREADS = 0.05
+"""Seconds between two looks."""
+
+_FOLDER_LINKS = 2  # of an empty folder
 
 _LAST_WORDS = 4096
 _OUT_OF_MEMORY = (
@@ -37,7 +45,7 @@ _OUT_OF_MEMORY = (
 class WorkerProcess:
     """One worker: its process id, the parent's end of its socket, the pipe with its last words."""
 
-    __slots__ = ("_errors", "_status", "last_words", "pid", "socket")
+    __slots__ = ("_crowded", "_errors", "_status", "last_words", "pid", "socket")
 
     def __init__(self, pid: int, ours: socket.socket, errors: int) -> None:
         self.pid = pid
@@ -45,6 +53,7 @@ class WorkerProcess:
         self.last_words = ""
         self._errors = errors
         self._status: int | None = None
+        self._crowded = False
 
     def kill(self) -> None:
         """The process is gone soon after; `reap` must follow. Harmless when it is gone already."""
@@ -64,6 +73,14 @@ class WorkerProcess:
             self._status = status
         return True
 
+    def look_at_threads(self) -> None:
+        """Kill it if it has more threads than any runtime needs. Where there is no /proc nobody can tell."""
+        with contextlib.suppress(OSError):
+            folder = os.stat(f"/proc/{self.pid}/task")  # noqa: PTH116 - pathlib is slow to import
+            if self._status is None and folder.st_nlink - _FOLDER_LINKS > MOST_THREADS:
+                self._crowded = True
+                self.kill()
+
     def wait(self, seconds: float) -> bool:
         """Reap, waiting up to so long."""
         until = time.monotonic() + seconds
@@ -76,12 +93,14 @@ class WorkerProcess:
         return True
 
     def bury(self) -> str:
-        """After `reap`: close what is left, and say what it died of: MEMORY, OUTSIDE, or how it crashed."""
+        """After `reap`: close what is left, and say what it died of: MEMORY, CROWDED, OUTSIDE, or how it crashed."""
         words = b""
         with contextlib.suppress(OSError):
             words = os.read(self._errors, _LAST_WORDS)
         self.close()
         self.last_words = words.decode(errors="replace").strip().rpartition("\n")[2][:200]
+        if self._crowded:
+            return CROWDED
         if any(sign in words for sign in _OUT_OF_MEMORY):
             return MEMORY
         code = os.waitstatus_to_exitcode(self._status or 0)

@@ -263,11 +263,14 @@ class SandboxRunner:
         until = time.monotonic() + seconds
         sock = conversation.process.socket
         while payload is None:
-            sock.settimeout(max(0.001, until - time.monotonic()))
+            sock.settimeout(min(process.LOOK_AT_THREADS, max(0.001, until - time.monotonic())))
             try:
                 chunk = sock.recv(CHUNK)
             except TimeoutError:
-                raise
+                if time.monotonic() > until:
+                    raise
+                conversation.process.look_at_threads()
+                continue
             except OSError as error:
                 raise EOFError from error
             if not chunk:

@@ -10,7 +10,7 @@ from interpreters.sandbox.standing import Sentence
 
 
 class SandboxStats(Struct, frozen=True):
-    """A snapshot. `kills` are by reason: time, memory, crash, lost, protocol, cancelled, start."""
+    """A snapshot. `kills` are by reason: time, memory, threads, crash, lost, protocol, cancelled, start."""
 
     size: int
     ready: int

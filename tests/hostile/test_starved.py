@@ -53,6 +53,34 @@ def test_one_address_cannot_hold_the_connections_of_the_others(certs: Path) -> N
         assert Client(server.port, certs / "ca.crt").get("/healthz")[0] == 200, "another address is served"
 
 
+def test_one_address_cannot_hold_the_connections_of_the_others_by_slow_handshakes(certs: Path) -> None:
+    """Some say nothing, some stop in the middle of their first words; none gets as far as a request."""
+    flags = [*FLAGS, "--max-connections-of-address", str(HELD), "--max-connections", str(2 * HELD)]
+    with Server(certs, *flags) as server, contextlib.ExitStack() as stack:
+        for attempt in range(20 * HELD):
+            plain = stack.enter_context(connect(server.port))
+            if attempt % 2:
+                with contextlib.suppress(OSError):  # hung up on already
+                    plain.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc")
+        assert refused(server.port, Client(server.port, certs / "ca.crt").context)
+        for _ in range(3):
+            assert Client(server.port, certs / "ca.crt").get("/healthz")[0] == 200, "another address is served"
+        assert len(list(Path(f"/proc/{server.process.pid}/fd").iterdir())) < 20 * HELD
+
+
+def test_handshakes_that_fail_are_not_counted_for_ever(certs: Path) -> None:
+    with Server(certs, *FLAGS, "--max-connections-of-address", str(HELD)) as server:
+        context = Client(server.port, certs / "ca.crt").context
+        for words in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00") * HELD:
+            with connect(server.port) as plain:
+                plain.sendall(words)
+                plain.shutdown(socket.SHUT_WR)
+                with contextlib.suppress(OSError):
+                    while plain.recv(1024):
+                        pass
+        assert not refused(server.port, context)
+
+
 def test_a_log_that_nobody_reads_stops_nothing_and_tells_what_was_lost(certs: Path) -> None:
     reading, writing = os.pipe()
     process = subprocess.Popen(

@@ -7,6 +7,8 @@ A script's text is ignored; the function names one of the acts below.
 
 from __future__ import annotations
 
+import _thread as _thread_module
+import contextlib
 import ctypes
 import json
 import os
@@ -122,6 +124,14 @@ def _devour() -> str:
         hoard.append(bytearray(1 << 20))
 
 
+def _crowd() -> str:
+    """As many threads as there may be. Their stacks are small, so that memory is not what ends it."""
+    threading.stack_size(32 * 1024)
+    while True:
+        with contextlib.suppress(RuntimeError):
+            _thread_module.start_new_thread(time.sleep, (60,))
+
+
 def _go_out_of_memory() -> str:
     os.write(2, b"fatal error: runtime: out of memory\n\ngoroutine 1 [running]:\n" + b"x" * 200_000)
     os._exit(2)
@@ -159,6 +169,7 @@ ACTS: dict[str, Callable[[], str]] = {
     "spin": _endless,
     "sleep": lambda: time.sleep(60) or "",
     "devour": _devour,
+    "crowd": _crowd,
     "GoOutOfMemory": _go_out_of_memory,
     "HangUp": _hang_up,
     "exit": lambda: os._exit(7),
@@ -222,6 +233,9 @@ class ProbeEngine:
             return Outcome((str(os.getpid()).encode(),))
         if function == "FailLater":
             threading.Timer(0.1, os._exit, (3,)).start()
+            return Outcome((b"null",))
+        if function == "CrowdLater":
+            threading.Timer(0.1, _crowd).start()
             return Outcome((b"null",))
         if function == "nap":
             time.sleep(float(arguments[0]))

@@ -73,6 +73,7 @@ FAULTS = {
     "abort": (ScriptError, "fault: in abort: its worker crashed with SIGABRT"),
     "segfault": (ScriptError, "fault: in segfault: its worker crashed with SIGSEGV"),
     "exit": (ScriptError, "fault: in exit: its worker ended with status 7"),
+    "crowd": (ScriptError, "fault: in crowd: its worker started more than 64 threads and was killed"),
     "KillItself": (InternalError, "fault: in KillItself: its workers were killed from outside, twice"),
     "HangUp": (InternalError, "fault: in HangUp: its workers were killed from outside, twice"),
     "HugeFrame": (
@@ -117,6 +118,14 @@ async def test_memory_beyond_the_hard_limit_is_refused() -> None:
         with pytest.raises(LimitError) as caught:
             await pool.call(probe(), "devour", [])
         assert caught.value.limit == "memory"
+
+
+async def test_threads_that_a_worker_starts_between_calls_end_it_too() -> None:
+    async with SandboxPool(1, engines=PROBE, limits=PATIENT) as pool:
+        before = await pid_of(pool)
+        await pool.call(probe("crowder"), "CrowdLater", [])
+        await eventually(lambda: pool.stats().kills == {"threads": 1})
+        assert await pid_of(pool) != before
 
 
 async def test_a_worker_that_ran_out_of_memory_serves_nobody_else() -> None:

@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from interpreters.core.engine import Limits, Script
-from interpreters.core.errors import BusyError, InternalError, LimitError, QuarantinedError, ScriptSyntaxError
+from interpreters.core.errors import (
+    BusyError,
+    InternalError,
+    LimitError,
+    QuarantinedError,
+    ScriptError,
+    ScriptSyntaxError,
+)
 from interpreters.sandbox import process
 from interpreters.sandbox.calls import Recycling
 from interpreters.sandbox.runner import SandboxRunner
@@ -103,6 +110,14 @@ def test_a_worker_that_dies_idle_is_not_the_next_scripts_fault() -> None:
         time.sleep(0.5)
         assert runner.call(probe(), "echo", [b"1"]).values == (b"1",)
         assert runner.stats().kills == {"crash": 1}
+
+
+def test_a_worker_that_starts_thousands_of_threads_is_killed() -> None:
+    with nothing_left_behind(), SandboxRunner(engines=PROBE, limits=Limits(seconds=30)) as runner:
+        with pytest.raises(ScriptError, match="its worker started more than 64 threads and was killed"):
+            runner.call(probe(), "crowd", [])
+        assert runner.call(probe(), "echo", [b"1"]).values == (b"1",)
+        assert runner.stats().kills == {"threads": 1}
 
 
 def test_a_script_that_keeps_losing_workers_is_quarantined() -> None:
