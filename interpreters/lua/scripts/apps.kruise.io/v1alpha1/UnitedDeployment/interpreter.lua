@@ -8,6 +8,7 @@
 -- - One component per subset, by its name. Subsets with replicas (a number or a rounded percentage) come first, the
 --   others share the rest evenly, odd pods going to the last names. With minReplicas or maxReplicas: the minima in
 --   order, then up to the maxima in order. spec.replicas is 1 by default; without subsets one component `main`.
+-- - InterpretReplica says 0 if every subset states its replicas: no share can be cut out of it, so it goes whole.
 -- - The pod template of whichever workload template is used, with the subset's node selector term on every required
 --   term, its tolerations, and its patch.
 -- Not counted:
@@ -143,15 +144,37 @@ function GetComponents(object)
   return components
 end
 
+-- Whether no subset is left that could take more or fewer pods.
+function is_fixed(subsets)
+  for _, subset in ipairs(subsets) do
+    if subset.replicas == nil then
+      return false
+    end
+  end
+  return subsets[1] ~= nil and not is_elastic(subsets)
+end
+
+function all_pods(object)
+  local pods = one_view(GetComponents(object))
+  return pods
+end
+
+-- Without replicas Karmada does not divide an object.
 function GetReplicas(object)
+  if is_fixed(subsets_of(object)) then
+    return 0
+  end
   return one_view(GetComponents(object), get(object, "metadata", "namespace"))
 end
 
 -- A share that the subsets cannot be cut to, because they fix more pods or every subset is fixed, is refused: the
 -- operator would make no pods at all.
 function ReviseReplica(object, replicas)
+  if replicas == all_pods(object) then
+    return object
+  end
   write_share(object, replicas, "replicas")
-  local pods = GetReplicas(object)
+  local pods = all_pods(object)
   if replicas ~= 0 and pods ~= replicas then
     error("spec.replicas: the subsets fix " .. pods .. " pods, so this object cannot be cut to a share of " .. replicas .. "; "
       .. "propagate it with replicaSchedulingType: Duplicated", 0)
