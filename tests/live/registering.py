@@ -204,7 +204,7 @@ def test_touching_makes_karmada_ask_again_after_a_script_changed(
 ) -> None:
     ran = register(plane, server, scripts, "Act", "--apply", "--yes")
     assert ran.code == 0, ran.err
-    assert "Act hall/othello: components" in ran.err, "the act that runs already"
+    assert "Act hall/othello: it stays whole and where it is" in ran.err, "the act that runs already"
 
     def bound() -> bool:
         if not plane.karmada.find(ACT):

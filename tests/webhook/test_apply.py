@@ -66,6 +66,7 @@ OWN_RULES = [  # what is registered now, what the binding holds, the gate, what 
         "true",
         "components[0](cast).replicas 5 → 6",
     ),
+    ([], {}, "true", "it stays whole and where it is, and its pods are told; components nothing → "),
     ([], {}, "false", ""),
     ([], CAST, "", ""),  # that it has components shows that the gate is on
 ]

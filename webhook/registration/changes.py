@@ -73,6 +73,8 @@ def change_of(
     elif after is REPLICAS and not spec.get("replicas") and _is_divided_by(spec.get("placement")):
         where = ", ".join(str(one.get("name")) for one in spec.get("clusters") or ())
         placed = f"it goes whole to {where} now and its replicas would be divided; " if where else ""
+    elif after is COMPONENTS and not held:
+        placed = "it stays whole and where it is, and its pods are told; "
     return Foreseen(f"{placed}{'; '.join(differences[:3])}{' …' if len(differences) > 3 else ''}", undivided)
 
 
