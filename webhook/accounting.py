@@ -15,6 +15,8 @@ import msgspec
 from estimator.accounting.admission import AllowanceSource, Gate, Modes
 from estimator.accounting.database import LedgerError
 from estimator.accounting.demand import WorkloadKey
+from estimator.accounting.history.series import DAY
+from estimator.accounting.history.store import Retention
 from estimator.accounting.ledger import Ledger
 from estimator.accounting.live import LiveAllowances, LiveObjects
 from estimator.accounting.pages import Page
@@ -32,6 +34,7 @@ from webhook.logs import LOGGER
 from webhook.metrics import Metrics
 from webhook.objects import LiveDemands
 from webhook.reconciling import ColdWatch, Reconciler
+from webhook.sampling import Sampler
 from webhook.service import Service
 from webhook.workloads import of_reply
 
@@ -84,6 +87,7 @@ class Accounting:
         for outcome, total in now.items():
             metrics.sightings.labels(outcome).inc(total - self._counted.get(outcome, 0))
         self._counted = now
+        metrics.ledger_lag.set(self.recorder.lag)
 
     def see(self, request: Request, reply: Reply) -> None:
         """Karmada asked what a workload consists of: let the ledger know, later and without fail."""
@@ -132,6 +136,7 @@ async def accounting(service: Service) -> AsyncIterator[Accounting]:
             service.admission_checks["reconciled"] = reconciler.unready
             tasks.append(reconciler.serve())
             quotas: AllowanceSource = live
+            every = live.every
         else:
             files = FileAllowances(settings.quotas)
             if settings.quotas:
@@ -139,6 +144,10 @@ async def accounting(service: Service) -> AsyncIterator[Accounting]:
                 service.reloads.add("quotas", files.load)
                 tasks.append(ColdWatch(ledger, state, lambda: files.every, partial(_warn, service)).serve())
             quotas = files
+            every = files.every_one
+        retention = Retention(settings.history_hour_days * DAY, settings.history_day_days * DAY)
+        sampler = Sampler(ledger, state, every, service.metrics, settings.history_seconds, retention)
+        tasks.append(sampler.serve())
         validate = partial(_unfitting, clusters) if clusters else None
         recorder = Recorder(ledger, quotas, mode=settings.on_interpret, validate=validate)
         gate = Gate(ledger, quotas, Modes(settings.admission_mode, settings.admission_modes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
@@ -30,6 +31,14 @@ _ANSWER_SECONDS = 0.05
 
 def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
     async def answer(request: BaseRequest) -> Response:
+        started, outcome = time.monotonic(), "failed"
+        try:
+            response, outcome = await decided(request)
+        finally:
+            service.metrics.admission_seconds.labels(outcome).observe(time.monotonic() - started)
+        return response
+
+    async def decided(request: BaseRequest) -> tuple[Response, str]:
         async with received(request, service) as (body, deadline):
             review = decode_review(body)
             try:
@@ -41,8 +50,9 @@ def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
                     raise
                 raise failed(review, error) from error
         accounting.state.note(None)
-        service.metrics.admissions.labels("allowed" if verdict.allowed else "denied").inc()
-        return Response(body=encode_review(review.uid, verdict), content_type="application/json")
+        outcome = "allowed" if verdict.allowed else "denied"
+        service.metrics.admissions.labels(outcome).inc()
+        return Response(body=encode_review(review.uid, verdict), content_type="application/json"), outcome
 
     async def decide(review: AdmissionRequest, deadline: float) -> Verdict:
         await accounting.refuse_unready()

@@ -7,6 +7,7 @@ before it is imported; the supervisor sets it.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -52,6 +53,28 @@ class Metrics:
             "Requests to /admit that got no decision, so that the registered failurePolicy decided.",
             ["cause"],
             registry=registry,
+        )
+        self.admission_seconds = Histogram(
+            "interp_admission_seconds", "From a request to /admit to its decision, or to none.", ["outcome"],
+            buckets=_SECONDS, registry=registry,
+        )  # fmt: skip
+        quota = ("kind", "namespace", "quota", "cluster", "key")
+        newest = "livemostrecent"
+        self.quota_used = self._gauge("interp_quota_used", "Charged: cores, bytes or a count.", newest, *quota)
+        self.quota_provisional = self._gauge(
+            "interp_quota_provisional", "The part of it that was admitted and not seen yet.", newest, *quota
+        )
+        self.quota_limit = self._gauge("interp_quota_limit", "What the quota allows.", newest, *quota)
+        self.quota_keys_left_out = self._gauge(
+            "interp_quota_keys_left_out", "Keys of quotas that have no metrics, because fuller ones fill them.", newest
+        )
+        self.reconciled_at = self._gauge(
+            "interp_ledger_reconciled_timestamp_seconds",
+            "When the ledger was last compared with the bindings of Karmada, by any server.",
+            newest,
+        )
+        self.ledger_lag = self._gauge(
+            "interp_ledger_lag_seconds", "How long the oldest of Karmada's questions waits to be recorded.", "livemax"
         )
         self.sightings = Counter(
             "interp_sightings",
@@ -107,6 +130,19 @@ class Metrics:
 
     def _gauge(self, name: str, text: str, mode: str = "livesum", *labels: str) -> Gauge:
         return Gauge(name, text, labels, multiprocess_mode=mode, registry=self.registry)  # type: ignore[arg-type]
+
+    def show_quota(self, subject: Sequence[str], limit: float, used: float, provisional: float) -> None:
+        self.quota_limit.labels(*subject).set(limit)
+        self.quota_used.labels(*subject).set(used)
+        self.quota_provisional.labels(*subject).set(provisional)
+
+    def forget_quota(self, subject: Sequence[str]) -> None:
+        """Several processes share files from which no series can be taken back; there it ends as not a number."""
+        for gauge in (self.quota_limit, self.quota_used, self.quota_provisional):
+            if DIRECTORY_VARIABLE in os.environ:
+                gauge.labels(*subject).set(float("nan"))
+            else:
+                gauge.remove(*subject)
 
     def exposition(self) -> bytes:
         """The text format; of every process if there are several."""

@@ -124,6 +124,11 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
         float, Meta(gt=0, description="With kubeconfig: how often the ledger is compared with the bindings there are.")
     ] = 600.0
     retention_seconds: Annotated[float, Meta(gt=0, description="How long decisions are kept.")] = 30 * 86400.0
+    history_seconds: Annotated[
+        float, Meta(ge=1, description="How often quotas are sampled, for their history and for metrics.")
+    ] = 60.0
+    history_hour_days: Annotated[float, Meta(gt=0, description="How many days the history is kept by the hour.")] = 30.0
+    history_day_days: Annotated[float, Meta(gt=0, description="How many days it is kept by the day.")] = 1095.0
     on_interpret: Annotated[
         OnInterpret, Meta(description="What the ledger notes of what Karmada asks: off, record or warn.")
     ] = "record"

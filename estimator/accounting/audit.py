@@ -9,6 +9,7 @@ from estimator.accounting.allowances import Allowance, read_key
 from estimator.accounting.amounts import Amounts, add, nano_of, quantity, texts, without_zeros
 from estimator.accounting.demand import Binding
 from estimator.accounting.findings import Findings
+from estimator.accounting.history.rendering import QuotaHistory
 from estimator.accounting.quota_lines import Pages, read_quotas
 from estimator.accounting.report import (
     AuditReport,
@@ -34,6 +35,7 @@ def build_report(
     what_if: Binding | None = None,
     near: float = NEAR,
     origin: Origin | None = None,
+    history: Sequence[QuotaHistory] = (),
 ) -> AuditReport:
     """Compare what was counted with the quotas. `what_if` is counted first, as if it ran already."""
     adds, actual = None, tally.namespaces
@@ -62,6 +64,7 @@ def build_report(
         findings=findings.listed(),
         counts=dict(sorted(findings.counts.items())),
         what_if=adds,
+        history=list(history),
     )
 
 

@@ -121,7 +121,7 @@ class Ledger:
         database = self.database
         opened = database.reading(seconds) if read_only else database.charging(*workloads, seconds=seconds)
         async with opened as connection:
-            transaction = Transaction(connection, database.insert, await self._now(connection), read_only=read_only)
+            transaction = Transaction(connection, database.insert, await self.clock(connection), read_only=read_only)
             await transaction.open(workloads, requests)
             yield transaction
             await self._prune_when_due(connection, await transaction.write())
@@ -141,7 +141,8 @@ class Ledger:
         async with self.database.reading(MOST_SECONDS) as connection:
             return await self.database.now(connection)
 
-    async def _now(self, connection: AsyncConnection) -> float:
+    async def clock(self, connection: AsyncConnection) -> float:
+        """The time inside a transaction."""
         return self._clock() if self._clock is not None else await self.database.now(connection)
 
     async def moment(self, name: str) -> float | None:
@@ -153,7 +154,7 @@ class Ledger:
     async def note_moment(self, name: str, *, seconds: float = MOST_SECONDS) -> None:
         """Note that something was done now. It is a write like any other, so it also shows whether one can be made."""
         async with self.database.charging(seconds=seconds) as connection:
-            row = {"name": name, "at": await self._now(connection)}
+            row = {"name": name, "at": await self.clock(connection)}
             await connection.execute(upsert(self.database.insert, moments), [row])
 
     async def used(self, namespace: str) -> Amounts:
@@ -182,7 +183,7 @@ class Ledger:
         if namespace is not None:
             query = query.where(charges.c.namespace == namespace)
         async with self.database.reading() as connection:
-            now = await self._now(connection)
+            now = await self.clock(connection)
             async for row in await connection.stream(query):
                 charge = read_charge(row).at(now)
                 if charge.is_live:
@@ -210,7 +211,7 @@ class Ledger:
 
     async def _prune(self, connection: AsyncConnection) -> int:
         self._recorded = 0
-        oldest = await self._now(connection) - self.retention_seconds
+        oldest = await self.clock(connection) - self.retention_seconds
         newest = sa.select(sightings.c.seen_at).order_by(sightings.c.seen_at.desc()).limit(1)
         is_old = sa.or_(
             sightings.c.seen_at < oldest, sightings.c.seen_at < newest.offset(_MOST_SIGHTINGS - 1).scalar_subquery()

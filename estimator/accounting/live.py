@@ -106,6 +106,11 @@ class LiveAllowances:
                     await self._read()
         return await self._known.allowances(namespace)
 
+    async def every(self) -> Sequence[Allowance]:
+        """All of them. Raises `ApiError` when they could never be read."""
+        await self.allowances("")
+        return self._known.every
+
     async def unread(self) -> str | None:
         """Why there are no quotas to decide by; None when there are."""
         try:

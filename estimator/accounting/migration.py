@@ -10,7 +10,16 @@ import sqlalchemy as sa
 from estimator.accounting.charges import Charge
 from estimator.accounting.demand import WorkloadKey, demand_decoder
 from estimator.accounting.rows import charge_row, workload_columns
-from estimator.accounting.schema import charges, decisions, moments, running_sums, schema_version, sightings, tables
+from estimator.accounting.schema import (
+    charges,
+    decisions,
+    moments,
+    running_sums,
+    samples,
+    schema_version,
+    sightings,
+    tables,
+)
 from estimator.accounting.sums import NOTHING, Sums, change, footprint, sum_rows
 from interpreters.core.errors import InputError, QuantityError
 
@@ -56,6 +65,11 @@ def _to_third(connection: sa.Connection) -> None:
     _copy(connection, old["sightings"], sightings, _keyed)
     for name in ("charges_2", "decisions_2", "sightings_2", "charge_amounts"):
         connection.execute(sa.text(f"DROP TABLE {name}"))
+
+
+def _to_fourth(connection: sa.Connection) -> None:
+    """History came."""
+    samples.create(connection)
 
 
 def _copy(connection: sa.Connection, old: sa.Table, new: sa.Table, row_of: Callable[[Any], dict[str, Any]]) -> None:
@@ -121,7 +135,7 @@ def _read_charge(row: Any) -> Charge:
     )
 
 
-STEPS: Final[tuple[Callable[[sa.Connection], None], ...]] = (_to_second, _to_third)
+STEPS: Final[tuple[Callable[[sa.Connection], None], ...]] = (_to_second, _to_third, _to_fourth)
 """Step n brings version n to version n + 1. Only ever append."""
 
 NEWEST: Final = len(STEPS) + 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -72,13 +73,20 @@ class Recorder:
         self.validate = validate
         self.on_warning = on_warning or (lambda sighting, text: log.warning("%s: %s", sighting.workload, text))
         self.counts = Counts()
-        self._line: dict[WorkloadKey, Sighting] = {}
+        self._line: dict[WorkloadKey, tuple[float, Sighting]] = {}
+        self._taken_at: float | None = None
         self._arrived = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
 
     def __len__(self) -> int:
         return len(self._line)
+
+    @property
+    def lag(self) -> float:
+        """Seconds that the oldest sighting waits which is in line or being written; 0 when there is none."""
+        oldest = next(iter(self._line.values()), (None,))[0] if self._taken_at is None else self._taken_at
+        return 0.0 if oldest is None else time.monotonic() - oldest
 
     def offer(self, sighting: Sighting) -> bool:
         """Put a sighting in line, at once and without fail; False when it was shed."""
@@ -88,7 +96,7 @@ class Recorder:
             self.counts.shed += 1
             return False
         self._line.pop(sighting.workload, None)
-        self._line[sighting.workload] = sighting
+        self._line[sighting.workload] = time.monotonic(), sighting
         self._idle.clear()
         self._arrived.set()
         return True
@@ -98,7 +106,7 @@ class Recorder:
         while True:
             await self._arrived.wait()
             while self._line:
-                sighting = self._line.pop(next(iter(self._line)))
+                self._taken_at, sighting = self._line.pop(next(iter(self._line)))
                 try:
                     await self._take(sighting)
                 except InterpError as error:
@@ -107,6 +115,7 @@ class Recorder:
                 except Exception:  # the line must go on, or everything after this is shed
                     self.counts.failed += 1
                     log.exception("%s: not recorded", sighting.workload)
+            self._taken_at = None
             self._arrived.clear()
             self._idle.set()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from estimator.accounting.findings import Finding
+from estimator.accounting.history.rendering import QuotaHistory
 from interpreters.core.requirements import Wire
 
 
@@ -125,6 +126,8 @@ class AuditReport(Wire, frozen=True, omit_defaults=False):
     """How many findings there are of each kind; JSON and CSV list all of them, the other formats the first of each."""
 
     what_if: WhatIf | None = None
+    history: list[QuotaHistory] = []
+    """What the quotas used over the last thirty days; only a ledger knows."""
 
     def has(self, *severities: str) -> bool:
         return any(found.severity in severities for found in self.findings)

@@ -106,3 +106,16 @@ sightings = Table(
     Column("seen_at", Double, nullable=False),
     Index("sightings_age", "seen_at"),
 )
+
+samples = Table(
+    "samples",
+    tables,
+    Column("step", Integer, primary_key=True, autoincrement=False, comment="seconds: an hour or a day"),
+    Column("at", BigInteger, primary_key=True, autoincrement=False, comment="when the step began, since 1970"),
+    *(Column(name, AnyText, primary_key=True) for name in ("kind", "namespace", "name", "cluster", "key")),
+    Column("limit", Exact, nullable=False),
+    Column("used", Exact, nullable=False, comment="charged at the last sample of the step"),
+    Column("most", Exact, nullable=False, comment="the most that was charged at any of them"),
+    Column("provisional", Exact, nullable=False),
+    comment="What each quota allowed and was charged for, by the hour and by the day.",
+)

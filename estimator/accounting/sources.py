@@ -71,5 +71,8 @@ class FileAllowances:
     def every(self) -> Sequence[Allowance]:
         return self._known.every
 
+    async def every_one(self) -> Sequence[Allowance]:
+        return self._known.every
+
     async def allowances(self, namespace: str) -> Sequence[Allowance]:
         return await self._known.allowances(namespace)

@@ -16,6 +16,7 @@ from interp.scripts import Sources, open_scripts, script_options
 if TYPE_CHECKING:
     from estimator.accounting.allowances import Allowance
     from estimator.accounting.demand import Binding, Demand
+    from estimator.accounting.history.rendering import QuotaHistory
     from estimator.accounting.report import AuditReport, Origin
     from estimator.accounting.streams import Progress
     from estimator.accounting.tally import Tally
@@ -27,6 +28,7 @@ _SEVERITIES: Final = {"never": (), "over": ("error",), "drift": ("error", "drift
 _COMPLETE: Final = ("json", "csv")
 """Formats that list every finding; the others are for people, and list the first of each kind."""
 
+_HISTORY: Final = 30 * 86400
 # Groups whose kinds have one pod template each; in every other group a script means several.
 _ONE_TEMPLATE: Final = ("", "apps", "batch", "apps.kruise.io")
 
@@ -97,6 +99,7 @@ def command(
     if workloads or extra:
         what_if = _ask_scripts(sources, tally, workloads, extra, clusters or 1)
     allowances = load_allowances(quotas) if quotas else []
+    history: list[QuotaHistory] = []
     with object_demands(sources) as demands:
         tally.is_workload = demands.is_workload
         if bindings:
@@ -104,11 +107,11 @@ def command(
         elif kubeconfig:
             allowances += _read_live(kubeconfig, context, tally, karmada, demands)
         elif ledger:
-            _read_ledger(ledger, tally)
+            history = _read_ledger(ledger, tally)
     for found in tally.families.findings():
         tally.findings.add(found)
     origin = _origin(bindings, kubeconfig, context, ledger, tally.release)
-    report = build_report(tally, allowances, what_if=what_if, near=near, origin=origin)
+    report = build_report(tally, allowances, what_if=what_if, near=near, origin=origin, history=history)
     _show(report, output)
     return 1 if report.has(*_SEVERITIES[fail_on]) else 0
 
@@ -194,12 +197,14 @@ def _read_live(
     return asyncio.run(read())
 
 
-def _read_ledger(url: str, tally: Tally) -> None:
+def _read_ledger(url: str, tally: Tally) -> list[QuotaHistory]:
     import asyncio
 
     from estimator.accounting.charged import add_charge
     from estimator.accounting.database import existing_ledger
     from estimator.accounting.families import Families
+    from estimator.accounting.history.rendering import history_of
+    from estimator.accounting.history.store import read_steps
     from estimator.accounting.inspection import not_admitted
     from estimator.accounting.ledger import Ledger
 
@@ -207,7 +212,7 @@ def _read_ledger(url: str, tally: Tally) -> None:
     owners: dict[str, str] = {}
     counted: set[str] = set()
 
-    async def read() -> None:
+    async def read() -> list[QuotaHistory]:
         async with Ledger(existing_ledger(url)) as ledger:
             for namespace in await ledger.namespaces():
                 async with ledger.page(namespace, read_only=True) as page:
@@ -218,9 +223,11 @@ def _read_ledger(url: str, tally: Tally) -> None:
                             owners[str(charge.workload)] = str(charge.owner)
                     for stranger in await page.unadmitted():
                         tally.findings.add(not_admitted(stranger))
+            return [history_of(series) for series in await read_steps(ledger, _HISTORY)]
 
-    asyncio.run(read())
+    history = asyncio.run(read())
     tally.families = Families(owners, counted)
+    return history
 
 
 def _kinds_with_templates(sources: Sources) -> frozenset[tuple[str, str]]:

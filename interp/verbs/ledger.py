@@ -12,6 +12,7 @@ import click
 
 from interp.output import format_option, print_json
 from interp.scripts import Sources, script_options
+from interp.verbs.ledger_history import command as history
 
 if TYPE_CHECKING:
     from estimator.accounting.demand import Binding
@@ -28,6 +29,9 @@ url_argument = click.argument("url", metavar="URL", envvar="INTERP_LEDGER")
 @click.group("ledger", short_help="what is charged to whom")
 def command() -> None:
     """What is charged to whom. URL is an SQLite file or postgresql://user@host/name."""
+
+
+command.add_command(history)
 
 
 @command.command("show")

@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 
 from estimator.accounting.rendering.html.elements import element, written
 from estimator.accounting.rendering.html.findings import findings
+from estimator.accounting.rendering.html.history import history
 from estimator.accounting.rendering.html.namespaces import namespaces
 from estimator.accounting.rendering.html.overview import overview
 from estimator.accounting.report import AuditReport
@@ -23,7 +24,7 @@ def render_html(report: AuditReport) -> str:
     style = Element("style")
     style.text = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     head.append(style)
-    body = element("body", *overview(report), *findings(report), *namespaces(report))
+    body = element("body", *overview(report), *findings(report), *history(report), *namespaces(report))
     return written(element("html", head, body, lang="en"))
 
 

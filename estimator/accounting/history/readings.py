@@ -1,0 +1,51 @@
+"""One reading of every quota: its limit, what is charged against it, and how much of that is provisional."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from estimator.accounting.allowances import Allowance, read_key
+from estimator.accounting.history.series import Reading, Subject
+from estimator.accounting.ledger import Ledger
+from estimator.accounting.sums import NOTHING, Sum, SumKey
+
+
+async def read_quotas(ledger: Ledger, allowances: Iterable[Allowance]) -> list[Reading]:
+    """Every key that bindings can tell, as the ledger has it now."""
+    found: list[Reading] = []
+    by_namespace: dict[str, list[Allowance]] = {}
+    for allowance in allowances:
+        by_namespace.setdefault(allowance.namespace, []).append(allowance)
+    for namespace, quotas in by_namespace.items():
+        async with ledger.page(namespace, read_only=True) as page:
+            sums = await page.all_sums()
+        found += readings(quotas, sums)
+    return found
+
+
+def readings(quotas: Iterable[Allowance], sums: Mapping[SumKey, Sum]) -> Iterator[Reading]:
+    """The quotas of one namespace, compared with its running sums."""
+    for quota in quotas:
+        for cluster, limits in [("", quota.limits), *sorted(quota.assignments.items())]:
+            for key in sorted(limits):
+                resource = _resource(quota, key)
+                if resource is not None:
+                    amount = _amount(quota, cluster, resource, sums)
+                    subject = Subject(quota.kind, quota.namespace, quota.name, cluster, key)
+                    yield Reading(subject, limits[key], amount.charged, amount.charged - amount.confirmed)
+
+
+def _resource(quota: Allowance, text: str) -> str | None:
+    return None if quota.undecided_scopes else read_key(text).resource
+
+
+def _amount(quota: Allowance, cluster: str, resource: str, sums: Mapping[SumKey, Sum]) -> Sum:
+    if cluster:
+        return sums.get(SumKey("cluster", cluster, resource), NOTHING)
+    if not quota.scopes:
+        return sums.get(SumKey("all", "", resource), NOTHING)
+    total = NOTHING
+    for key, amount in sums.items():
+        if key.dimension == "priority" and key.resource == resource and quota.covers(key.value):
+            total += amount
+    return total
