@@ -113,7 +113,7 @@ class EstimatorServer:
         settings = self._settings
         credentials = server_credentials(settings)
         if settings.bind_address:
-            hosts = [settings.bind_address]
+            hosts = [_in_brackets(settings.bind_address)]
         elif credentials:
             hosts = _EVERYWHERE
         else:
@@ -197,3 +197,8 @@ async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _in_brackets(address: str) -> str:
+    """As gRPC wants an address of IPv6, before its port."""
+    return f"[{address}]" if ":" in address and not address.startswith("[") else address

@@ -27,7 +27,7 @@ _FIELDS: Final = {
 
 _HELPERS: Final = """
 def {bind}(over):
-    sized = ("list", "dict", "range", "tuple", "set")
+    sized = {{"list": None, "dict": None, "range": None, "tuple": None, "set": None}}
 
     def tick(counter, weight):
         counter[0] += weight
@@ -36,21 +36,22 @@ def {bind}(over):
         return True
 
     def each(counter, weight, values):
-        kind = type(values)
-        if kind not in sized:
-            if not kind.startswith("string.") and not kind.startswith("bytes."):
+        if type(values) not in sized:
+            if not type(values).startswith("string.") and not type(values).startswith("bytes."):
                 return values
             values = list(values)
-        tick(counter, weight * len(values))
+        counter[0] += weight * len(values)
+        if counter[0] > counter[1]:
+            over("null")
         return values
 
-    def run(module, most, name, *arguments):
+    def run(module, most, place, *arguments):
         counter = [0, most]
-        reply = module(counter)[name](*arguments)
+        reply = module(counter)[place](*arguments)
         return reply, counter[0]
 
     def kinds(module, most):
-        return {{name: type(value) for name, value in module([0, most]).items()}}
+        return [type(value) for value in module([0, most])]
 
     return tick, each, run, kinds
 
@@ -80,10 +81,11 @@ class Names(Struct, frozen=True):
 
 
 class Counted(Struct, frozen=True):
-    """The text as a function of a counter that answers what the script defines by name, and where each of its lines
-    comes from."""
+    """The text as a function of a counter that answers what the script defines; the names of that, in the same order;
+    and where each of its lines comes from."""
 
     text: str
+    defined: tuple[str, ...]
     origins: tuple[int, ...]
 
     def author_line(self, line: int) -> int:
@@ -113,10 +115,10 @@ def counting(text: str, names: Names, script: str) -> Counted:
         parts = [line_text] if number in counter.inside_strings else [b"\t" + part for part in line_text.split(b"\n")]
         written += parts
         origins += [number] * len(parts)
-    found = ", ".join(f'"{name}": {name}' for name in sorted(_defined(tree)))
-    written.append(f"\treturn {{{found}}}\n".encode())
+    defined = tuple(sorted(_defined(tree)))
+    written.append(f"\treturn [{', '.join(defined)}]\n".encode())
     origins.append(len(lines))
-    return Counted(b"\n".join(written).decode(), tuple(origins))
+    return Counted(b"\n".join(written).decode(), defined, tuple(origins))
 
 
 class _Ways(Struct, frozen=True):

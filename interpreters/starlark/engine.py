@@ -131,7 +131,8 @@ class _Loaded:
         self._interpreter = self._new_interpreter(**{names["over"]: self._builtins[OVER]})
         self._interpreter.exec(names.helpers, filename=PRELUDE_NAME)
         _hide(self._interpreter, (names["over"], names["bind"]))
-        self.functions = self._execute(names, limits)
+        self._places = self._execute(names, limits)
+        self.functions = frozenset(self._places)
         # Only now: the script is resolved already, so it cannot see these names.
         self._interpreter.set(**_JSON_WORDS)
         self._records = OwnershipRecords(self._interpreter)
@@ -161,7 +162,7 @@ class _Loaded:
 
     def call(self, function: str, literals: list[str], limits: Limits) -> str:
         """What the function returns and the steps it took, as Starlark prints the two."""
-        arguments = ", ".join((self._module, str(limits.cost), f'"{function}"', *literals))
+        arguments = ", ".join((self._module, str(limits.cost), str(self._places[function]), *literals))
         expression = f"{self._run}({arguments})"
         self._ledger.start(limits)
         try:
@@ -186,7 +187,8 @@ class _Loaded:
         except starlark_go.StarlarkError as error:
             raise loading_fault(error, script.name, 0) from None
 
-    def _execute(self, names: Names, limits: Limits) -> frozenset[str]:
+    def _execute(self, names: Names, limits: Limits) -> dict[str, int]:
+        """The functions, each with its place among what the text defines."""
         self._ledger.start(limits)
         try:
             self._interpreter.exec(self._counted.text, filename=self._script, **_timeout(limits))
@@ -195,7 +197,8 @@ class _Loaded:
         except (starlark_go.StarlarkError, TypeError) as error:
             fault = self._fault(error) or loading_fault(error, self._script, limits.seconds)
             raise self._in_the_authors_text(fault) from None
-        return frozenset(name for name, kind in msgspec.json.decode(kinds).items() if kind == "function")
+        found = zip(self._counted.defined, msgspec.json.decode(kinds), strict=True)
+        return {name: place for place, (name, kind) in enumerate(found) if kind == "function"}
 
     def _in_the_authors_text(self, fault: ScriptError) -> ScriptError:
         """With the author's own lines, and what was printed so far."""
