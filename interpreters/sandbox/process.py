@@ -39,6 +39,7 @@ _OUT_OF_MEMORY = (
     b"not enough memory",
     b"C malloc failed",  # Go, copying text for the binding
     b"makeslice: ",  # Go, asked for a list larger than the address space
+    b"pthread_create failed",  # Go, whose next thread finds no room for its stack under the limit
 )
 
 

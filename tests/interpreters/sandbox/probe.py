@@ -137,6 +137,11 @@ def _go_out_of_memory() -> str:
     os._exit(2)
 
 
+def _no_room_for_a_stack() -> str:
+    os.write(2, b"runtime/cgo: pthread_create failed: Resource temporarily unavailable\n")
+    os.abort()
+
+
 def _hang_up() -> str:
     os.close(3)
     time.sleep(60)
@@ -171,6 +176,7 @@ ACTS: dict[str, Callable[[], str]] = {
     "devour": _devour,
     "crowd": _crowd,
     "GoOutOfMemory": _go_out_of_memory,
+    "NoRoomForAStack": _no_room_for_a_stack,
     "HangUp": _hang_up,
     "exit": lambda: os._exit(7),
     "abort": os.abort,

@@ -70,6 +70,7 @@ FAULTS = {
     "spin": (LimitError, "fault: in spin: did not finish within 0.3 s"),
     "sleep": (LimitError, "fault: in sleep: did not finish within 0.3 s"),
     "GoOutOfMemory": (LimitError, "fault: in GoOutOfMemory: used more memory than its worker may have"),
+    "NoRoomForAStack": (LimitError, "fault: in NoRoomForAStack: used more memory than its worker may have"),
     "abort": (ScriptError, "fault: in abort: its worker crashed with SIGABRT"),
     "segfault": (ScriptError, "fault: in segfault: its worker crashed with SIGSEGV"),
     "exit": (ScriptError, "fault: in exit: its worker ended with status 7"),
