@@ -8,7 +8,7 @@ stand, each resource is charged at the larger of the two.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from estimator.accounting.allowances import count_key
 from estimator.accounting.amounts import Amounts, larger, parse_amounts, without_zeros
@@ -67,13 +67,16 @@ class Charge:
     expires_at: float | None = None
     source: str = ""
     updated_at: float = 0.0
+    _amounts: Amounts = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def amounts(self) -> Amounts:
-        """What is charged: resources, `pods`, and one object of its kind. Raises `QuantityError`."""
-        confirmed, provisional = (one_set_usage(demand) for demand in (self.confirmed, self.provisional))
-        counted = {count_key(self.workload.group, self.workload.kind): NANO} if self.is_live else {}
-        return larger(confirmed, provisional) | counted
+        """What is charged: resources, `pods`, and one object of its kind; not to be changed. Raises `QuantityError`."""
+        if not self._amounts and self.is_live:  # asked for several times in one admission
+            confirmed, provisional = (one_set_usage(demand) for demand in (self.confirmed, self.provisional))
+            counted = {count_key(self.workload.group, self.workload.kind): NANO}
+            self._amounts.update(larger(confirmed, provisional) | counted)
+        return self._amounts
 
     @property
     def is_live(self) -> bool:

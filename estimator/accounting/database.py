@@ -21,6 +21,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from estimator.accounting.columns import AnyTexts, among
 from estimator.accounting.migration import migrate
 from estimator.accounting.schema import quota_scopes
 from interpreters.core.errors import InputError, InterpError
@@ -183,9 +184,7 @@ class Database:
 
 _LOCK: Final = (
     sa.select(quota_scopes.c.namespace)
-    .where(
-        quota_scopes.c.namespace.in_(sa.bindparam("namespaces", type_=quota_scopes.c.namespace.type, expanding=True))
-    )
+    .where(among(quota_scopes.c.namespace, sa.bindparam("namespaces", type_=AnyTexts)))
     .order_by(quota_scopes.c.namespace)
     .with_for_update()
 )

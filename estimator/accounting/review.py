@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -50,7 +51,7 @@ class _User(Struct, frozen=True):
     username: str = ""
 
 
-class AdmissionRequest(Struct, frozen=True, rename="camel"):
+class AdmissionRequest(Struct, frozen=True, rename="camel", dict=True):
     """What the API server asks. `object` and `old_object` stay raw JSON: the interpreter reads them itself."""
 
     uid: str
@@ -68,7 +69,7 @@ class AdmissionRequest(Struct, frozen=True, rename="camel"):
     def kind(self) -> GroupVersionKind:
         return GroupVersionKind(self.requested.group, self.requested.version, self.requested.kind)
 
-    @property
+    @cached_property
     def metadata(self) -> ObjectMetadata:
         """Of the object as it will be; of the old one when it is deleted."""
         raw = self.object if _holds(self.object) else self.old_object
@@ -76,7 +77,7 @@ class AdmissionRequest(Struct, frozen=True, rename="camel"):
             return ObjectMetadata(name=self.name, namespace=self.namespace)
         return decoded(raw, lambda why: RequestError(f"request.object: {why}"), _Object).metadata
 
-    @property
+    @cached_property
     def workload(self) -> WorkloadKey:
         metadata = self.metadata
         # A generated name may still be missing; until the object is seen under its own, the request's uid stands in.

@@ -97,14 +97,14 @@ class Transaction:
         await self._write(sightings, new, [workload_columns(workload) for workload, found in seen if found is None])
         made = [decision_row(decision, self.now) for page in self.pages.values() for decision in page.made]
         if made:
-            await self.connection.execute(statements.RECORD, made)
+            await self.connection.execute(*statements.recorded(self._insert, made))
         return len(made) + len(new)
 
     async def _write(self, table: sa.Table, rows: list[dict[str, Any]], gone: list[dict[str, Any]]) -> None:
         if gone:
             await self.connection.execute(statements.forget(table), [statements.key_of(table, row) for row in gone])
         if rows:
-            await self.connection.execute(statements.upsert(self._insert, table), rows)
+            await self.connection.execute(*statements.written(self._insert, table, rows))
 
 
 def _where(sums: Sums, *, is_zero: bool) -> list[tuple[SumKey, Sum]]:
