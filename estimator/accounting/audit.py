@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping, Sequence
 
 from estimator.accounting.allowances import Allowance, read_key
 from estimator.accounting.amounts import Amounts, add, nano_of, quantity, texts, without_zeros
-from estimator.accounting.demand import Binding
 from estimator.accounting.findings import Findings
 from estimator.accounting.history.rendering import QuotaHistory
 from estimator.accounting.quota_lines import Pages, read_quotas
@@ -23,7 +21,8 @@ from estimator.accounting.report import (
 )
 from estimator.accounting.states import STATES
 from estimator.accounting.tally import Entry, NamespaceTally, Tally
-from estimator.accounting.usage import PODS, counted_usage
+from estimator.accounting.usage import PODS
+from estimator.accounting.what_if import Changes, Outlook, applied, effects, with_changed
 
 NEAR = 0.9
 
@@ -32,29 +31,23 @@ def build_report(
     tally: Tally,
     allowances: Iterable[Allowance],
     *,
-    what_if: Binding | None = None,
+    what_if: Changes | None = None,
     near: float = NEAR,
     origin: Origin | None = None,
     history: Sequence[QuotaHistory] = (),
 ) -> AuditReport:
-    """Compare what was counted with the quotas. `what_if` is counted first, as if it ran already."""
-    adds, actual = None, tally.namespaces
+    """Compare what was counted with the quotas. `what_if` is counted first, as if it were there already."""
+    known = list(allowances)
+    actual, told = Outlook(tally.namespaces, tally.contributions, []), None
     if what_if is not None:
-        actual = copy.deepcopy(tally.namespaces)
-        tally.add(what_if)
-        added = counted_usage(what_if.spec)
-        adds = WhatIf(str(what_if.workload), len(what_if.spec.targets), texts(added))
+        actual = applied(tally, what_if)
+        before = _namespaces(actual.actual, actual, known, Findings(0), near)
+        known = with_changed(known, what_if.quotas)
     findings = Findings(tally.findings.most)
     findings.merge(tally.findings)
-    by_namespace: dict[str, list[Allowance]] = {}
-    for allowance in allowances:
-        by_namespace.setdefault(allowance.namespace, []).append(allowance)
-    namespaces = []
-    for name in sorted({*tally.namespaces, *by_namespace}):
-        now, before = (found.get(name) or NamespaceTally() for found in (tally.namespaces, actual))
-        contributions = None if name in tally.contributions.cut else tally.contributions.by_namespace.get(name, [])
-        pages = Pages(now, before, contributions)
-        namespaces.append(_namespace(name, pages, by_namespace.get(name, []), findings, near))
+    namespaces = _namespaces(tally.namespaces, actual, known, findings, near)
+    if what_if is not None:
+        told = WhatIf(actual.changes, [str(quota) for quota in what_if.quotas], list(effects(before, namespaces)))
     return AuditReport(
         origin=origin or Origin(),
         totals=_totals(tally.namespaces, namespaces, near),
@@ -63,9 +56,28 @@ def build_report(
         namespaces=namespaces,
         findings=findings.listed(),
         counts=dict(sorted(findings.counts.items())),
-        what_if=adds,
+        what_if=told,
         history=list(history),
     )
+
+
+def _namespaces(
+    tallies: Mapping[str, NamespaceTally],
+    actual: Outlook,
+    allowances: Iterable[Allowance],
+    findings: Findings,
+    near: float,
+) -> list[NamespaceReport]:
+    by_namespace: dict[str, list[Allowance]] = {}
+    for allowance in allowances:
+        by_namespace.setdefault(allowance.namespace, []).append(allowance)
+    made = []
+    for name in sorted({*tallies, *by_namespace}):
+        now, before = (found.get(name) or NamespaceTally() for found in (tallies, actual.actual))
+        kept = actual.contributions
+        contributions = None if name in kept.cut else kept.by_namespace.get(name, [])
+        made.append(_namespace(name, Pages(now, before, contributions), by_namespace.get(name, []), findings, near))
+    return made
 
 
 def _namespace(

@@ -18,6 +18,8 @@ from estimator.accounting.tally import NamespaceTally, Tally
 def add_charge(tally: Tally, charge: Charge) -> None:
     """Count one charge. The tally's `unscheduled_sets` has to be 1, as the ledger charges it."""
     tally.add(charge_binding(charge.workload, charge.demand))
+    if str(charge.workload) in tally.replaced:
+        return
     page = tally.namespaces[charge.workload.namespace]
     charged = footprint(charge)
     newest = footprint(replace(charge, confirmed=charge.demand, provisional=None))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from estimator.accounting.findings import Finding
 from estimator.accounting.history.rendering import QuotaHistory
 from interpreters.core.requirements import Wire
+
+Verdict = Literal["fits", "over", "still over"]
 
 
 class Line(Wire, frozen=True, omit_defaults=False):
@@ -76,12 +80,35 @@ class NamespaceReport(Wire, frozen=True, omit_defaults=False):
     components: list[Top]
 
 
-class WhatIf(Wire, frozen=True, omit_defaults=False):
-    """What one more workload would add."""
+class WhatIfChange(Wire, frozen=True, omit_defaults=False):
+    """A workload that would come or change, and what that adds; less than nothing where it shrinks."""
 
     workload: str
+    change: Literal["new", "changed"]
     clusters: int
     adds: dict[str, str]
+
+
+class Effect(Wire, frozen=True, omit_defaults=False):
+    """One key of a quota before and after. `used_before` and `limit_before` are null where the quota is new."""
+
+    quota: str
+    key: str
+    used_before: str | None
+    limit_before: str | None
+    used: str
+    limit: str
+    verdict: Verdict
+
+
+class WhatIf(Wire, frozen=True, omit_defaults=False):
+    """What changes that are not made yet would do."""
+
+    changes: list[WhatIfChange]
+    quotas: list[str]
+    """The quotas that would change."""
+
+    effects: list[Effect]
 
 
 class ResourceTotal(Wire, frozen=True, omit_defaults=False):

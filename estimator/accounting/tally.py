@@ -76,6 +76,10 @@ class Tally:
     ignored: dict[str, int] = field(default_factory=dict)
     namespaces: dict[str, NamespaceTally] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
+    replaced: frozenset[str] = frozenset()
+    """Workloads whose bindings are set aside instead of being counted, for they may change."""
+
+    set_aside: dict[str, list[Binding]] = field(default_factory=dict)
     contributions: Contributions = field(default_factory=Contributions)
 
     def add(self, binding: Binding) -> None:
@@ -87,6 +91,9 @@ class Tally:
         place = f"{namespace}/{name}" if namespace else name
         workload = f"{resource.kind}.{group} {place}" if group else f"{resource.kind} {place}"
         self.bindings += 1
+        if workload in self.replaced:
+            self.set_aside.setdefault(workload, []).append(binding)
+            return
         page = self.namespaces.get(namespace)
         if page is None:
             page = self.namespaces[namespace] = NamespaceTally()

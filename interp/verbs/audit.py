@@ -15,7 +15,7 @@ from interp.scripts import Sources, open_scripts, script_options
 
 if TYPE_CHECKING:
     from estimator.accounting.allowances import Allowance
-    from estimator.accounting.demand import Binding, Demand
+    from estimator.accounting.demand import Demand
     from estimator.accounting.history.rendering import QuotaHistory
     from estimator.accounting.report import AuditReport, Origin
     from estimator.accounting.streams import Progress
@@ -44,8 +44,12 @@ _ONE_TEMPLATE: Final = ("", "apps", "batch", "apps.kruise.io")
 @click.option("--kubeconfig", metavar="F", help="Read bindings and quotas from this Karmada instead of files.")
 @click.option("--context", default="", metavar="NAME", help="The context in the kubeconfig.")
 @click.option("--ledger", metavar="URL", help="Audit what a ledger charges: an SQLite file or postgresql://…")
-@click.option("--with", "extra", metavar="F", help="What if this workload came, too? Needs --clusters.")
-@click.option("--clusters", type=click.IntRange(1, 10_000), metavar="N", help="With --with: in how many clusters.")
+@click.option("--with", "extra", multiple=True, metavar="F",
+              help="What if these workloads, bindings and quotas were applied? A file or a folder.")  # fmt: skip
+@click.option(
+    "--clusters", type=click.IntRange(1, 10_000), metavar="N",
+    help="With --with: in how many clusters new workloads would run; those that are bound stay where they are.",
+)  # fmt: skip
 @click.option(
     "--near", type=click.FloatRange(0, 1), default=0.9, show_default=True, help="From which share on a limit is near."
 )
@@ -64,7 +68,7 @@ def command(
     kubeconfig: str | None,
     context: str,
     ledger: str | None,
-    extra: str | None,
+    extra: tuple[str, ...],
     clusters: int | None,
     near: float,
     top: int,
@@ -78,30 +82,32 @@ def command(
     \b
     kubectl get resourcebindings -A -o json | interp audit --bindings - --quotas quotas.yaml
     interp audit --kubeconfig ~/.kube/karmada.config -o html > audit.html
-    interp audit --bindings dump.json.gz --quotas quotas/ --with flink.yaml --clusters 2
+    interp audit --bindings dump.json.gz --quotas quotas/ --with manifests/ --clusters 2
     """
     if sum(bool(source) for source in (bindings, kubeconfig, ledger)) != 1:
         raise click.UsageError("say where the bindings are: one of --bindings, --kubeconfig and --ledger")
-    if (extra is None) != (clusters is None):
-        raise click.UsageError("--with and --clusters go together: which workload, in how many clusters")
+    if clusters is not None and not extra:
+        raise click.UsageError("--clusters goes with --with: in how many clusters its workloads would run")
     from estimator.accounting.audit import build_report
     from estimator.accounting.findings import Findings
     from estimator.accounting.sources import load_allowances
     from estimator.accounting.tally import Tally
     from interp.objects import object_demands
+    from interp.what_if import read_changes
     from interpreters.core.karmada import NEWEST
 
     sources = Sources(**options)
     release = karmada or NEWEST
     findings = Findings(None) if output in _COMPLETE else Findings()
     tally = Tally(multi_template_kinds=_kinds_with_templates(sources), most=top, release=release, findings=findings)
-    what_if = None
-    if workloads or extra:
-        what_if = _ask_scripts(sources, tally, workloads, extra, clusters or 1)
+    if workloads:
+        _ask_scripts(sources, tally, workloads)
     allowances = load_allowances(quotas) if quotas else []
     history: list[QuotaHistory] = []
     with object_demands(sources) as demands:
         tally.is_workload = demands.is_workload
+        what_if = read_changes(extra, demands, clusters) if extra else None
+        tally.replaced = what_if.names if what_if is not None else frozenset()
         if bindings:
             allowances += _read_files(bindings, tally)
         elif kubeconfig:
@@ -235,16 +241,12 @@ def _kinds_with_templates(sources: Sources) -> frozenset[tuple[str, str]]:
     return frozenset((kind.group, kind.kind) for kind in kinds if kind.group not in _ONE_TEMPLATE)
 
 
-def _ask_scripts(
-    sources: Sources, tally: Tally, workloads: Sequence[str], extra: str | None, clusters: int
-) -> Binding | None:
-    """Tell the tally what scripts say about the workloads; the binding that `--with` would get, if any."""
-    from estimator.accounting.demand import WorkloadKey, charge_binding, demand_of, placed_in
+def _ask_scripts(sources: Sources, tally: Tally, workloads: Sequence[str]) -> None:
+    """Tell the tally what scripts say about the workloads."""
+    from estimator.accounting.demand import WorkloadKey, demand_of
     from estimator.accounting.families import families_of
     from estimator.accounting.findings import finding
     from estimator.accounting.untold import Untold
-    from estimator.placement.bindings import in_namespace
-    from interp.inputs import read_one_object
     from interp.interpreted import interpreted
     from interpreters.core.errors import InputError, ScriptError
 
@@ -266,12 +268,6 @@ def _ask_scripts(
             except (ScriptError, InputError) as error:
                 known[about] = Untold("no script can tell what it costs")
                 tally.findings.add(finding("not-interpretable", about, str(error)))
-        if extra is None:
-            return None
-        obj = read_one_object(extra)
-        workload = WorkloadKey.of(in_namespace(obj))
-        asked = workload._replace(name=f"{workload.name} (what if)")
-        return charge_binding(asked, placed_in(ask(obj), clusters))
 
 
 def _objects(paths: Sequence[str]) -> Iterator[dict[str, Any]]:

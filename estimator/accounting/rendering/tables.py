@@ -25,7 +25,7 @@ from estimator.accounting.rendering.words import (
     share_of,
     shown,
     state_lines,
-    what_if_line,
+    what_if_lines,
 )
 from estimator.accounting.report import AuditReport, NamespaceReport
 from estimator.accounting.spreadsheets import harmless
@@ -84,6 +84,9 @@ def _rows(report: AuditReport) -> Iterator[dict[str, Any]]:
                     "record": record, **about, "object": name, **_amounts(top.resource, used=top.used),
                     "share": top.share,
                 }  # fmt: skip
+    for effect in report.what_if.effects if report.what_if is not None else ():
+        amounts = _amounts(effect.key, limit=effect.limit, used=effect.used)
+        yield {"record": "what-if", "object": effect.quota, **amounts, "evidence": effect.verdict}
     for found in report.findings:
         yield {
             "record": "finding", "object": found.object, "code": found.code, "severity": found.severity,
@@ -105,8 +108,9 @@ def _markdown(report: AuditReport) -> Iterator[str]:
     yield f"{headline(report)}."
     if origin := origin_line(report):
         yield f"\n{_cell(origin)}."
-    if what_if := what_if_line(report):
-        yield f"\n{_cell(what_if)}."
+    if what_if := what_if_lines(report):
+        yield "\n## What if\n"
+        yield from (f"- {_cell(line)}" for line in what_if)
     yield "\n## Findings\n"
     yield f"{findings_line(report)}."
     if report.findings:

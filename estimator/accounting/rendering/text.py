@@ -19,7 +19,7 @@ from estimator.accounting.rendering.words import (
     share_of,
     shown,
     state_lines,
-    what_if_line,
+    what_if_lines,
 )
 from estimator.accounting.report import AuditReport, NamespaceReport, QuotaReport, Top
 
@@ -34,8 +34,7 @@ def _lines(report: AuditReport) -> Iterator[str]:
     yield f"audited {headline(report)}"
     if origin := origin_line(report):
         yield f"from {origin}"
-    if what_if := what_if_line(report):
-        yield what_if
+    yield from what_if_lines(report)
     for page in report.namespaces:
         yield ""
         yield from _namespace(page)

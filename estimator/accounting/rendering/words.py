@@ -31,12 +31,22 @@ def namespace_line(page: NamespaceReport) -> str:
     return f"{number(page.bindings, 'binding')}{waiting}"
 
 
-def what_if_line(report: AuditReport) -> str:
+def what_if_lines(report: AuditReport) -> list[str]:
+    """Each change that is not made yet, and each key of a quota that it would touch."""
     if report.what_if is None:
-        return ""
-    where = number(report.what_if.clusters, "cluster")
-    adds = amounts_line(report.what_if.adds)
-    return f"with {report.what_if.workload} in {where}, counted as if it ran already: it adds {adds}"
+        return []
+    lines = []
+    for one in report.what_if.changes:
+        adds = amounts_line(one.adds, signed=one.change == "changed")
+        lines.append(f"with {one.workload} ({one.change}) in {number(one.clusters, 'cluster')}: it adds {adds}")
+    lines += [f"with {quota} as given" for quota in report.what_if.quotas]
+    for effect in report.what_if.effects:
+        old, new = (
+            f"{shown(effect.key, used)} of {shown(effect.key, limit)}" if limit is not None else "no quota"
+            for used, limit in ((effect.used_before, effect.limit_before), (effect.used, effect.limit))
+        )
+        lines.append(f"{effect.quota} {effect.key}: {old} → {new}, {effect.verdict}")
+    return lines or ["with nothing that would change"]
 
 
 def state_lines(page: NamespaceReport) -> list[str]:
@@ -83,9 +93,11 @@ def shown(resource: str, text: str | None, *, signed: bool = False) -> str:
     return NOTHING if text is None else readable(resource, nano_of(text), signed=signed)
 
 
-def amounts_line(amounts: Mapping[str, str]) -> str:
+def amounts_line(amounts: Mapping[str, str], *, signed: bool = False) -> str:
     """Amounts in a line; the counts of objects are left to JSON."""
-    named = [f"{name} {shown(name, text)}" for name, text in amounts.items() if not name.startswith("count/")]
+    named = [
+        f"{name} {shown(name, text, signed=signed)}" for name, text in amounts.items() if not name.startswith("count/")
+    ]
     return ", ".join(named) or "nothing"
 
 

@@ -15,6 +15,7 @@ from estimator.accounting.findings import RULES, Findings, finding
 from estimator.accounting.intake import read_bindings
 from estimator.accounting.report import AuditReport
 from estimator.accounting.tally import Tally
+from estimator.accounting.what_if import Changes
 from interpreters.core.errors import DocumentError, InputError
 from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19
 from tests.estimator.accounting.samples import binding, component, federated, limit
@@ -215,12 +216,13 @@ def test_none_of_the_heaviest_need_be_listed() -> None:
 
 
 def test_a_workload_that_might_come_is_counted_as_if_it_ran() -> None:
-    tally = Tally()
-    tally.add(decoded(FOUR_CPUS))
     extra = decoded(binding("new", components=parts(4), clusters=("m1", "m2")))
-    report = build_report(tally, [reported({"cpu": "10"}, {"cpu": "4"})], what_if=extra)
+    changes = Changes(bindings={extra.workload: extra})
+    tally = Tally(replaced=changes.names)
+    tally.add(decoded(FOUR_CPUS))
+    report = build_report(tally, [reported({"cpu": "10"}, {"cpu": "4"})], what_if=changes)
     assert report.what_if is not None
-    assert report.what_if.adds == {"cpu": "8", "memory": "8Gi", "pods": "8"}
+    assert report.what_if.changes[0].adds == {"cpu": "8", "memory": "8Gi", "pods": "8"}
     assert found(report) == [("over-limit", "cpu: used 12, limit 10, 2 too much")], "the status is right as it is"
 
 

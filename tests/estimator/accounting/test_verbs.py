@@ -65,7 +65,7 @@ def test_several_workloads_give_several_bindings_or_a_list(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "arguments",
     [("bind", FLINK, "--feature-gates", "MultiplePodTemplatesScheduling"), ("bind", FLINK, "--clusters", "a=x"),
-     ("audit",), ("audit", "--bindings", "a", "--ledger", "b"), ("audit", "--bindings", BINDINGS, "--with", FLINK),
+     ("audit",), ("audit", "--bindings", "a", "--ledger", "b"), ("audit", "--bindings", BINDINGS, "--clusters", "2"),
      ("audit", "--bindings", "there-is-none.json"), ("ledger", "show", "there-is-none.db"),
      ("ledger", "reconcile", "x.db"), ("ledger", "show", "mysql://x/y")],
 )  # fmt: skip
@@ -99,13 +99,14 @@ def test_workloads_and_what_if_are_interpreted(tmp_path: Path) -> None:
     (tmp_path / "workloads.json").write_text(
         json.dumps([clicks, {"apiVersion": "x.io/v1", "kind": "Mystery", "metadata": {"name": "m", "namespace": "n"}}])
     )
+    (tmp_path / "new.yaml").write_text(FLINK.read_text().replace("wordcount", "new"))
     ran = interp("audit", "--bindings", BINDINGS, "--quotas", QUOTAS, "--workloads", tmp_path / "workloads.json",
-                 "--with", FLINK, "--clusters", "2", "-o", "json")  # fmt: skip
+                 "--with", tmp_path / "new.yaml", "--clusters", "2", "-o", "json")  # fmt: skip
     report = validated(ran, "audit-output.json")
     findings = {item["code"]: item for item in reversed(report["findings"])}
     assert findings["not-interpretable"]["object"] == "Mystery.x.io n/m"
     assert "cpu 6 instead of 5" in findings["legacy-maximum"]["evidence"]
-    assert report["whatIf"]["adds"]["cpu"] == "10"
+    assert report["whatIf"]["changes"][0]["adds"]["cpu"] == "10"
     assert findings["over-limit"]["evidence"] == "cpu: used 21, limit 12, 9 too much"
     assert ran.code == 1
 

@@ -12,7 +12,7 @@ from estimator.accounting.findings import RULES
 from estimator.accounting.readable import plain_number, unit_of
 from estimator.accounting.rendering.html.charts import Bar, quota_bars, quota_columns, small_bar
 from estimator.accounting.rendering.html.elements import element, row, table
-from estimator.accounting.rendering.words import headline, number, percent, share_of, shown, weight, what_if_line
+from estimator.accounting.rendering.words import headline, number, percent, share_of, shown, weight, what_if_lines
 from estimator.accounting.report import AuditReport, Line, ResourceTotal
 
 _MOST_BARS: Final = 30
@@ -30,8 +30,9 @@ def overview(report: AuditReport) -> Iterator[Element]:
     ]
     pairs = [element(tag, text) for name, value in facts if value for tag, text in (("dt", name), ("dd", value))]
     yield element("header", element("h1", "Quota audit"), element("dl", *pairs, class_="facts"))
-    if what_if := what_if_line(report):
-        yield element("p", element("strong", "What if: "), what_if)
+    if what_if := what_if_lines(report):
+        yield element("h2", "What if")
+        yield element("ul", *(element("li", line) for line in what_if))
     yield _tiles(report)
     yield from _resources(report.totals.resources)
     yield from _picture(report)
