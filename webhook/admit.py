@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from urllib.parse import parse_qsl
 
+import msgspec
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 from msgspec import Raw
@@ -27,6 +29,7 @@ from webhook.workloads import interpreted
 
 PATH = "/admit"
 _ANSWER_SECONDS = 0.05
+_DRY_RUN = ("", "true", "All")  # the last is Kubernetes' own word
 
 
 def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
@@ -40,7 +43,7 @@ def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
 
     async def decided(request: BaseRequest) -> tuple[Response, str]:
         async with received(request, service) as (body, deadline):
-            review = decode_review(body)
+            review = _tried(request, decode_review(body))
             try:
                 # A ledger that cannot be written is an HTTP error, so that the registered failurePolicy decides.
                 async with asyncio.timeout_at(deadline):
@@ -76,6 +79,15 @@ def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
         return HttpProblem(error.code if isinstance(error, InterpError) else 503, cause, reason)
 
     return [Route("POST", PATH, answer, DESCRIPTION)]
+
+
+def _tried(request: BaseRequest, review: AdmissionRequest) -> AdmissionRequest:
+    """The review as a trial if the query says `dryRun`, whatever the review itself says. Raises `HttpProblem`."""
+    said = [value for name, value in parse_qsl(request.query_string, keep_blank_values=True) if name == "dryRun"]
+    for value in said:
+        if value not in _DRY_RUN:
+            raise HttpProblem(400, "dryRun", f'the query\'s dryRun: expected true, All or nothing, got "{value:.40}"')
+    return msgspec.structs.replace(review, dry_run=True) if said else review
 
 
 def _left(deadline: float) -> float:
@@ -139,4 +151,12 @@ DESCRIPTION = openapi.operation(
     openapi.REVIEW_REQUEST,
     openapi.REVIEW_RESPONSE,
     _503="The ledger cannot be reached.",
+)
+DESCRIPTION["parameters"].append(
+    {
+        "name": "dryRun",
+        "in": "query",
+        "description": "Decide, and write nothing, whatever the review itself says.",
+        "schema": {"type": "string", "enum": ["true", "All", ""]},
+    }
 )

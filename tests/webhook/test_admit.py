@@ -183,6 +183,21 @@ def test_a_ledger_that_cannot_be_written_is_an_http_error_so_that_the_failure_po
         assert server.wait_for("an admission was not decided")
 
 
+@pytest.mark.parametrize("query", ["?dryRun", "?dryRun=true", "?timeout=5s&dryRun=All"])
+def test_a_dry_run_by_the_query_decides_and_writes_nothing(certs: Path, tmp_path: Path, query: str) -> None:
+    with Server(certs, *flags(tmp_path)) as server:
+        client = Client(server.port, certs / "ca.crt")
+        for cpu, allowed in (("6", True), ("6", True), ("60", False)):
+            status, answer = client.post(review(f"job-{cpu}", cpu), f"/admit{query}")
+            assert (status, answer["response"]["allowed"]) == (200, allowed), (
+                "the second six would not fit beside the first"
+            )
+        assert client.post(review("one", "1"), "/admit?dryRun=maybe")[0] == 400
+        shown = interp("ledger", "show", f"sqlite:///{tmp_path / 'ledger.db'}").out
+        assert shown == "nothing is charged\n"
+        client.close()
+
+
 def test_without_a_ledger_the_answer_says_what_to_set(client: Client) -> None:
     status, problem = client.post(review("one", "1"), "/admit")
     assert (status, "ledger" in problem["message"]) == (404, True)
