@@ -20,16 +20,20 @@ from typing import Self
 class PostgresServer:
     """One server with one empty cluster. Use as a context manager; `kill()` and `start()` at will in between."""
 
-    def __init__(self) -> None:
+    def __init__(self, data: Path | None = None) -> None:
+        """`data` is where the databases are to lie, such as on a disk that is soon full."""
         self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
         self.user = pwd.getpwnam("nobody").pw_uid if os.getuid() == 0 else None
         if self.user is not None:
             os.chown(self.folder, self.user, -1)
         self.bin = _readable(_binaries(), self.folder, self.user)
         self.log = self.folder / "log"
+        self.data = (data or self.folder) / "data"
+        if data is not None and self.user is not None:
+            os.chown(data, self.user, -1)
         self.process: subprocess.Popen[bytes] | None = None
         self._databases = 0
-        self._run("initdb", "-D", str(self.folder / "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+        self._run("initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
 
     def __enter__(self) -> Self:
         self.start()
@@ -43,7 +47,7 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start, and wait until connections are answered (after a crash that includes recovery)."""
-        command = [self.bin / "postgres", "-D", self.folder / "data", "-k", self.folder, "-c", "listen_addresses=",
+        command = [self.bin / "postgres", "-D", self.data, "-k", self.folder, "-c", "listen_addresses=",
                    "-c", "max_connections=150"]  # fmt: skip
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, user=self.user, stdout=log, stderr=log, cwd=self.folder)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -95,33 +98,58 @@ def test_sqlite_locked_by_somebody_else_is_noticed_in_time(certs: Path, tmp_path
         recovers(client, "after")
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "none", str(folder)], check=False)
-    if mounted.returncode:
-        pytest.skip("a disk that is soon full needs the right to mount one")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+@contextmanager
+def small_disk(megabytes: float) -> Iterator[Path]:
+    """A disk of its own that is soon full."""
+    folder = Path(tempfile.mkdtemp(prefix="disk-", dir="/tmp"))
+    size = f"size={megabytes * 1024:.0f}k"
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "none", str(folder)], check=False)
+    try:
+        if mounted.returncode:
+            pytest.skip("a disk that is soon full needs the right to mount one")
+        yield folder
+        subprocess.run(["umount", str(folder)], check=True)
+    finally:
+        folder.rmdir()
+
+
+def fill(disk: Path) -> Path:
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file:
+        try:
+            while file.write(b"x" * 4096):
+                continue
+        except OSError:
+            pass
+    return filler
+
+
+def is_told_of(disk: Path, certs: Path, server: Server) -> None:
+    """Admissions fail in the open while the disk is full, and go on when it is not."""
+    client = Client(server.port, certs / "ca.crt")
+    assert decide(client, review("before", "1"))["allowed"]
+    filler = fill(disk)
+    names = (f"more-{number}" for number in count())
+    assert eventually(lambda: client.post(review(next(names), "1", "DELETE"), BUDGET)[0] == 503)
+    fails(client, server, "full", "full", "disk", "space")
+    filler.unlink()
+    assert eventually(lambda: client.post(review("after", "1"), BUDGET)[0] == 200)
 
 
 @pytest.mark.skipif(shutil.which("mount") is None, reason="there is no mount")
-def test_a_full_disk_is_told(certs: Path, tmp_path: Path, small_disk: Path) -> None:
-    with Server(certs, *flags(tmp_path, f"sqlite:///{small_disk / 'ledger.db'}")) as server:
-        client = Client(server.port, certs / "ca.crt")
-        assert decide(client, review("before", "1"))["allowed"]
-        filler = small_disk / "filler"
-        with filler.open("wb", buffering=0) as file:
-            try:
-                while file.write(b"x" * 4096):
-                    continue
-            except OSError:
-                pass
-        assert eventually(lambda: client.post(review("more", "1", "DELETE"), BUDGET)[0] == 503)
-        fails(client, server, "full", "full", "disk")
-        filler.unlink()
-        assert eventually(lambda: client.post(review("after", "1"), BUDGET)[0] == 200)
+def test_a_full_disk_is_told_by_sqlite(certs: Path, tmp_path: Path) -> None:
+    with small_disk(0.5) as disk, Server(certs, *flags(tmp_path, f"sqlite:///{disk / 'ledger.db'}")) as server:
+        is_told_of(disk, certs, server)
+
+
+@pytest.mark.skipif(shutil.which("mount") is None, reason="there is no mount")
+def test_a_full_disk_is_told_by_postgresql(certs: Path, tmp_path: Path) -> None:
+    with (
+        small_disk(128) as disk,
+        PostgresServer(disk) as postgres,
+        Server(certs, *flags(tmp_path, postgres.database())) as server,
+    ):
+        is_told_of(disk, certs, server)
 
 
 def test_two_servers_on_one_postgresql_share_one_quota(certs: Path, tmp_path: Path) -> None:
