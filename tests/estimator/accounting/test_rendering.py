@@ -127,6 +127,7 @@ def test_hundreds_of_quotas_are_one_picture() -> None:
     assert page.tags.count("svg") == 2 + 2 * 1000, "columns, the fullest as bars, and small ones in the details"
     assert "Each of 1,000 keys of quotas" in page.text
     assert report.totals.keys_over == 3
+    assert 'class="printed"><summary><b>team-' not in RENDERERS["html"](report), "a thousand namespaces fit no table"
 
 
 def test_machines_get_every_finding_and_people_are_told_how_many_more_there_are() -> None:

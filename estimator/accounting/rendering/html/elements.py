@@ -57,8 +57,9 @@ def row(*cells: Child, numbers: Iterable[int] = (), exact: dict[int, str] | None
     return element("tr", *made, class_=class_ or None)
 
 
-def folded(summary: Iterable[Child], *content: Child, is_open: bool = False, **attributes: object) -> Element:
-    made = element("details", element("summary", *summary), *content, **attributes)
+def folded(summary: Iterable[Child], *content: Child, is_open: bool = False, is_printed: bool = True) -> Element:
+    """What `is_printed` stands unfolded on paper, where nobody can unfold it."""
+    made = element("details", element("summary", *summary), *content, class_="printed" if is_printed else None)
     if is_open:
         made.set("open", "open")
     return made

@@ -14,6 +14,7 @@ from estimator.accounting.report import AuditReport
 
 _MOST_OPEN: Final = 10
 _MOST_LISTED: Final = 200
+_MOST_PRINTED: Final = 40
 
 
 def findings(report: AuditReport) -> Iterator[Element]:
@@ -43,4 +44,4 @@ def _group(group: list[Finding], count: int, more: int) -> Element:
     )
     rest = element("p", not_listed_line(first.code, more), class_="dim") if more else None
     is_open = first.severity == "error" and count <= _MOST_OPEN
-    return folded(summary, table(header, rows), rest, is_open=is_open)
+    return folded(summary, table(header, rows), rest, is_open=is_open, is_printed=len(group) <= _MOST_PRINTED)

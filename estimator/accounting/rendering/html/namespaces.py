@@ -24,6 +24,7 @@ from estimator.accounting.rendering.words import (
 from estimator.accounting.report import AuditReport, Line, NamespaceReport, QuotaReport, Top
 
 _MOST_OPEN: Final = 3
+_MOST_PRINTED: Final = 20  # a larger estate is printed as a list; what was unfolded by hand comes with it
 _MOST_COLUMNS: Final = 6
 
 
@@ -31,10 +32,11 @@ def namespaces(report: AuditReport) -> Iterator[Element]:
     if report.namespaces:
         yield element("h2", "Details")
     for page in report.namespaces:
-        yield _namespace(page, is_open=len(report.namespaces) <= _MOST_OPEN)
+        count = len(report.namespaces)
+        yield _namespace(page, is_open=count <= _MOST_OPEN, is_printed=count <= _MOST_PRINTED)
 
 
-def _namespace(page: NamespaceReport, *, is_open: bool) -> Element:
+def _namespace(page: NamespaceReport, *, is_open: bool, is_printed: bool) -> Element:
     content: list[Element] = [_quota(quota) for quota in page.quotas]
     if not page.quotas:
         content += [element("h3", "No quota; used"), _used(page)]
@@ -46,7 +48,7 @@ def _namespace(page: NamespaceReport, *, is_open: bool) -> Element:
     content += _tops("Heaviest components", page.components)
     summary = (element("b", page.namespace or "(cluster-scoped)"), element("span", namespace_line(page), class_="dim"),
                *_fullest(page))  # fmt: skip
-    return folded(summary, *content, is_open=is_open)
+    return folded(summary, *content, is_open=is_open, is_printed=is_printed)
 
 
 def _fullest(page: NamespaceReport) -> Iterator[Element]:
