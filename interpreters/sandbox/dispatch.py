@@ -1,33 +1,24 @@
-"""Who runs next, where, and what becomes of a call whose worker is lost: the pool's decisions, one event at a time.
+"""Who runs next and where: the pool's decisions, one event at a time.
 
 Calls wait in a fair queue, are handed to workers that are idle, or lie ready behind what a worker runs. The crew tells
-what the workers say and die of.
+what the workers say and die of; what then becomes of a call is decided in blame.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 
-from interpreters.core.engine import Limits, Outcome
-from interpreters.core.errors import BusyError, InternalError, InterpError, LimitError
-from interpreters.sandbox.calls import (
-    died,
-    lied,
-    overdue,
-    patience,
-    ran_out_of_memory,
-    ran_out_of_time,
-    reason_of,
-    settle,
-    too_late,
-)
+from interpreters.core.engine import Limits
+from interpreters.core.errors import InternalError, InterpError
+from interpreters.sandbox.blame import Blame, Next
+from interpreters.sandbox.calls import patience, settle, too_late
 from interpreters.sandbox.crew import Crew, Seat
 from interpreters.sandbox.messages import ProtocolError, Ready, Reply
-from interpreters.sandbox.process import MEMORY, OUTSIDE
 from interpreters.sandbox.standing import Standings
 from interpreters.sandbox.stats import Counters
 from interpreters.sandbox.tray import SLACK, SMALL, STALLED, Job
-from interpreters.sandbox.waiting import FairQueue, Turnstile
+from interpreters.sandbox.waiting import Turnstile
+from interpreters.sandbox.waiting_room import WaitingRoom, closing
 
 ABANDONED = 0.05
 """Seconds a worker may go on with a call nobody waits for any more: most are done before a new worker would be up."""
@@ -41,88 +32,45 @@ class Dispatch:
     def __init__(self, size: int, limits: Limits, max_waiting: int, standings: Standings, counters: Counters) -> None:
         self.size = size
         self.limits = limits
-        self.max_waiting = max_waiting
         self.standings = standings
         self.hardening: dict[str, str] = {}
         self._counters = counters
         self._loop = asyncio.get_running_loop()
         self.someone_ready: asyncio.Future[None] = self._loop.create_future()
+        self._blame = Blame(standings, counters, self._loop.time)
         self._turnstile = Turnstile(size, standings)
-        self._queue: FairQueue[Job] = FairQueue()
+        self._waiting = WaitingRoom(max_waiting, standings)
         self._idle: list[Seat] = []
-        self._wanting_fresh: list[Job] = []
-        self._closed = False
 
     @property
     def waiting(self) -> int:
         """Calls that no worker has begun."""
-        return len(self._queue) + len(self._wanting_fresh) + sum(max(0, len(seat.tray) - 1) for seat in self.crew.seats)
+        return len(self._waiting) + sum(max(0, len(seat.tray) - 1) for seat in self.crew.seats)
 
     async def close(self) -> None:
-        self._closed = True
         if not self.someone_ready.done():
-            self.someone_ready.set_exception(_closing())
-        for job in [*self._queue, *self._wanting_fresh, *(job for seat in self.crew.seats for job in seat.tray)]:
-            self._leave(job)
-            job.fail(_closing())
+            self.someone_ready.set_exception(closing())
+        self._waiting.close()
+        for job in [job for seat in self.crew.seats for job in seat.tray]:
+            job.fail(closing())
         self._idle.clear()
         await self.crew.close()
 
     def submit(self, job: Job) -> None:
         """Have it run, now or when its turn comes. Raises `BusyError`."""
         now = self._loop.time()
-        if not self._queue and self._turnstile.admits(job.digest, now) and (seat := self._seat_for(job, now)):
+        in_line = self._waiting.in_line
+        if not in_line and self._turnstile.admits(job.digest, now) and (seat := self._seat_for(job, now)):
             self._hand(seat, job, now)
         else:
-            self._wait(job)
-
-    def _wait(self, job: Job) -> None:
-        if len(self._queue) >= self.max_waiting:
-            raise BusyError(f"{self.max_waiting} calls are waiting for a worker already")
-        trusted = self.standings.proven(job.digest) and not self.standings.suspect(job.digest, self._loop.time())
-        if not trusted and self._queue.length_of(job.digest) >= max(1, self.max_waiting // 2):
-            raise BusyError(f"{self.max_waiting // 2} calls of {job.task.script.name} are waiting for a worker already")
-        self._enqueue(job)
-        self._serve()
-
-    def _enqueue(self, job: Job, *, first: bool = False) -> None:
-        if self._closed:
-            job.fail(_closing())
-            return
-        if job.task.deadline is not None:
-            job.timer = self._loop.call_at(job.task.deadline, self._waited_too_long, job)
-        self._queue.join(job, first=first)
-
-    def _waited_too_long(self, job: Job) -> None:
-        self._leave(job)
-        job.fail(too_late())
-
-    def _leave(self, job: Job) -> None:
-        """It waits no longer."""
-        self._queue.leave(job)
-        if job in self._wanting_fresh:
-            self._wanting_fresh.remove(job)
-        if job.timer:
-            job.timer.cancel()
-
-    def _await_fresh(self, job: Job) -> None:
-        """To be run by the next worker that comes up. One is starting: this call's own has just been lost."""
-        job.fresh = True
-        self._counters.retries += 1
-        if self._closed:
-            job.fail(_closing())
-            return
-        if job.task.deadline is not None:
-            job.timer = self._loop.call_at(job.task.deadline, self._waited_too_long, job)
-        self._wanting_fresh.append(job)
+            self._waiting.admit(job)
+            self._serve()
 
     def _serve(self) -> None:
         """Find workers for those whose turn it is."""
         now = self._loop.time()
-        while (job := self._queue.first(self._turnstile, now)) and (seat := self._seat_for(job, now)):
-            self._queue.take(job)
-            if job.timer:
-                job.timer.cancel()
+        while (job := self._waiting.first(self._turnstile, now)) and (seat := self._seat_for(job, now)):
+            self._waiting.take(job)
             try:
                 self.standings.check(job.task, now)
             except InterpError as error:
@@ -204,11 +152,11 @@ class Dispatch:
     def _take_back(self, seat: Seat) -> None:
         for job in reversed(seat.tray.take_back()):
             if not job.future.done():
-                self._enqueue(job, first=True)
+                self._waiting.join(job, first=True)
 
     def abandon(self, job: Job) -> None:
         """Its caller is gone."""
-        self._leave(job)
+        self._waiting.leave(job)
         soon = self._loop.time() + ABANDONED
         for seat in self.crew.seats:
             if seat.tray.running is job and seat.due > soon:
@@ -218,16 +166,13 @@ class Dispatch:
     def _expire(self, seat: Seat) -> None:
         self._take_back(seat)
         job = self._finish(seat)
+        self._replace(seat)
+        self._blame.overdue(job)
+        self._serve()
+
+    def _replace(self, seat: Seat) -> None:
         self.crew.remove(seat)
         self.crew.replenish()
-        if job.future.cancelled():
-            self._counters.kills["cancelled"] += 1
-        else:
-            self._counters.kills["time"] += 1
-            if job.task.unhurried(job.seconds):
-                self.standings.lose(job.task, "time", self._loop.time())
-            job.fail(overdue(job.task, job.seconds))
-        self._serve()
 
     def _finish(self, seat: Seat) -> Job:
         """The running call is over, one way or another."""
@@ -239,9 +184,7 @@ class Dispatch:
         self.hardening = seat.conversation.hardening
         if not self.someone_ready.done():
             self.someone_ready.set_result(None)
-        if self._wanting_fresh:
-            job = self._wanting_fresh[0]
-            self._leave(job)
+        if job := self._waiting.take_fresh():
             job.brisk = False
             self._hand(seat, job, self._loop.time())
         else:
@@ -257,51 +200,35 @@ class Dispatch:
         if isinstance(reply, Ready):
             raise ProtocolError("a reply to something else")
         result = settle(job.task, reply, job.seconds)
-        is_first = not seat.conversation.answered
+        used = seat.conversation.answered > 0
         seat.conversation.answered += 1
         if reply.heavy:
             self._take_back(seat)
             self._finish(seat)
-            self._retire_heavy(seat)
-            if ran_out_of_memory(result) and not is_first and not job.future.done():
-                self._await_fresh(job)
-            else:
-                self._conclude(job, result, lost_worker=True)
-            self._serve()
+            self._replace(seat)
+            self._go_on(job, self._blame.heavy_reply(job, result, used=used))
             return
         self._finish(seat)
-        self._conclude(job, result, lost_worker=False)
+        self._blame.reply(job, result)
         if reply.spent and not seat.retiring:
             seat.retiring = True
             self.crew.replenish()
         if seat.tray:
             self._begin(seat, self._loop.time())
-            if self._queue:
+            if self._waiting.in_line:
                 self._serve()
         else:
             self._rest(seat)
 
-    def _retire_heavy(self, seat: Seat) -> None:
-        self._counters.kills[MEMORY] += 1
-        self.crew.remove(seat)
-        self.crew.replenish()
-
-    def _conclude(self, job: Job, result: Outcome | frozenset[str] | InterpError, *, lost_worker: bool) -> None:
-        """Tell the caller, and enter it in the books: by what became of the worker, not by what was said."""
-        now = self._loop.time()
-        if isinstance(result, InterpError):
-            job.fail(result)
-        elif not job.future.done():
-            job.future.set_result(result)
-        if lost_worker and isinstance(result, LimitError):
-            self.standings.lose(job.task, MEMORY, now)
-            return
-        if lost_worker:
-            self.standings.spend(job.digest, now)
-        if ran_out_of_memory(result) or (ran_out_of_time(result) and job.task.unhurried(job.seconds)):
-            self.standings.strike(job.digest, now)
-        else:
-            self.standings.prove(job.digest, result.seconds if isinstance(result, Outcome) else None)
+    def _go_on(self, job: Job | None, what: Next) -> None:
+        """With a call whose worker is lost, and then with those who wait."""
+        if job is not None and what is not Next.NOTHING:
+            self._counters.retries += 1
+            if what is Next.AGAIN:
+                self._waiting.join(job, first=True)
+            else:
+                self._waiting.want_fresh(job)
+        self._serve()
 
     def _rest(self, seat: Seat) -> None:
         """A worker has nothing to do: it retires if its successor is there, else it serves whoever waits."""
@@ -310,7 +237,7 @@ class Dispatch:
             self.crew.remove(seat)
         else:
             self._idle.append(seat)
-        if self._queue:
+        if self._waiting.in_line:
             self._serve()
 
     def on_hang_up(self, seat: Seat) -> None:
@@ -323,51 +250,20 @@ class Dispatch:
         self._take_back(seat)
 
     def on_lie(self, seat: Seat, error: ProtocolError) -> None:
-        self._counters.kills["protocol"] += 1
         self._vacate(seat)
         job = self._bereave(seat)
-        if job is not None and not job.future.done():
-            if seat.conversation.answered and not job.fresh:
-                self._await_fresh(job)
-            else:
-                self.standings.lose(job.task, "protocol", self._loop.time())
-                job.fail(lied(job.task, error))
-        self._serve()
+        self._go_on(job, self._blame.lie(job, error, used=seat.conversation.answered > 0))
 
     def on_death(self, seat: Seat, cause: str) -> None:
-        self._counters.kills[reason_of(cause)] += 1
         job = self._bereave(seat)
-        if job is not None and not job.future.done():
-            self._judge(job, cause, used=seat.conversation.answered > 0)
-        self._serve()
+        self._go_on(job, self._blame.death(job, cause, used=seat.conversation.answered > 0))
 
     def _bereave(self, seat: Seat) -> Job | None:
         return self._finish(seat) if seat.tray else None
-
-    def _judge(self, job: Job, cause: str, *, used: bool) -> None:
-        """A call changes nothing outside, so it may be run again: once if an outsider killed its worker, and once in a
-        fresh worker if earlier calls may have left behind what the worker died of."""
-        if cause == OUTSIDE and not job.retried:
-            job.retried = True
-            self._counters.retries += 1
-            self._enqueue(job, first=True)
-            return
-        if cause != OUTSIDE and used and not job.fresh:
-            self._await_fresh(job)
-            return
-        for _ in range(2 if job.retried else 1):
-            self.standings.lose(job.task, reason_of(cause), self._loop.time())
-        job.fail(died(job.task, cause))
 
     def on_false_start(self, error: InternalError) -> None:
         self._counters.kills["start"] += 1
         if not self.someone_ready.done():
             self.someone_ready.set_exception(error)
         if not any(seat.conversation.ready for seat in self.crew.seats):
-            for job in [*self._queue, *self._wanting_fresh]:
-                self._leave(job)
-                job.fail(error)
-
-
-def _closing() -> BusyError:
-    return BusyError("the sandbox is closing")
+            self._waiting.send_away(error)
