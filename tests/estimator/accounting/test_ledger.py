@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,29 @@ async def test_a_dry_run_of_reconcile_only_tells(ledger: Ledger, clock: Clock) -
     run = Reconciliation(ledger, as_of=clock.now, dry_run=True)
     assert await corrections(run, a_binding("job", "2")) == ["added team-a/job"]
     assert await ledger.used("team-a") == {}
+
+
+@pytest.mark.parametrize("as_of", [None, -50.0, 0.0, 50.0])
+async def test_a_dry_run_announces_exactly_what_the_real_run_does(
+    ledger: Ledger, clock: Clock, as_of: float | None
+) -> None:
+    """Also where a charge is newer than the truth, promised, or in a namespace that the truth does not name."""
+    await book(ledger, JOB._replace(name="gone"), demand(("main", 1, {"cpu": "1"})))
+    await book(ledger, JOB._replace(namespace="team-b"), demand(("main", 1, {"cpu": "1"})))
+    clock.now += 100
+    await book(ledger, JOB, demand(("main", 1, {"cpu": "7"})))
+    await book(ledger, JOB._replace(name="newcomer"), demand(("main", 1, {"cpu": "1"})))
+    async with ledger.page("team-a") as page:
+        promised = Charge(JOB._replace(name="promised"), provisional=demand(("main", 1, {"cpu": "1"})))
+        await page.save(replace(promised, expires_at=clock.now + 600))
+    truth = (a_binding("job", "2", ("m1", "m2")), a_binding("new", "1"))
+    taken = None if as_of is None else clock.now + as_of
+    announced, done = [
+        await corrections(Reconciliation(ledger, as_of=taken, dry_run=dry_run), *truth, complete=True)
+        for dry_run in (True, False)
+    ]
+    assert announced == done
+    assert done, "there is something to correct"
 
 
 async def test_what_the_ledger_learned_after_the_truth_was_taken_stays(ledger: Ledger, clock: Clock) -> None:
