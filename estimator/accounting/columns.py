@@ -7,10 +7,10 @@ import re
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ARRAY, Boolean, String
+from sqlalchemy import ARRAY, String
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import NullType, TypeDecorator
 
 # PostgreSQL refuses NUL, both refuse half a surrogate pair, and a backslash marks what was escaped.
 _ODD: Final = re.compile("[\\\\\x00\ud800-\udfff]")
@@ -63,16 +63,16 @@ class AnyTexts(TypeDecorator[list[str]]):
         return texts if dialect.name == "postgresql" else msgspec.json.encode(texts).decode()
 
 
-class among(FunctionElement[bool]):
+class among(FunctionElement[Any]):
     """`among(column, AnyTexts parameter)`. The statement's text is the same for any number of values, so that neither
     side prepares it again; with a parameter for each value both do."""
 
-    type = Boolean()
+    type = NullType()  # of Boolean SQLAlchemy would compare it with 1 on SQLite, which then uses no index
     name = "among"
     inherit_cache = True
 
 
-@compiles(among, "postgresql")
+@compiles(among)
 def _among_array(element: Any, compiler: Any, **options: Any) -> str:
     column, values = (compiler.process(clause, **options) for clause in element.clauses)
     return f"{column} = ANY ({values})"
