@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from estimator.accounting.amounts import Amounts, total_of
 from estimator.accounting.demand import BindingSpec, Demand, Target
 from estimator.accounting.usage import counted_usage
@@ -17,8 +19,9 @@ from estimator.accounting.usage import counted_usage
 _MOST_KEPT: Final = 100_000  # bindings of all namespaces: what is kept must not grow with the estate
 
 
-class Contribution(NamedTuple):
-    """What one binding adds, and what a status that is behind may still count of it."""
+class Contribution(Struct, frozen=True, gc=False):
+    """What one binding adds, and what a status that is behind may still count of it. Many are kept, so the garbage
+    collector does not look through them."""
 
     workload: str
     used: Amounts

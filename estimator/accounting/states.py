@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from estimator.accounting.amounts import Amounts, add
-from estimator.accounting.demand import Binding
+from estimator.accounting.demand import Binding, BindingSpec
 from estimator.accounting.drift import held_elsewhere
 from estimator.accounting.freshness import moment_of
 
@@ -24,6 +24,11 @@ class StateTally:
 
     bindings: int = 0
     amounts: Amounts = field(default_factory=dict)
+
+
+def is_moving(spec: BindingSpec) -> bool:
+    """Whether it may be in one of the states; of most bindings that is quickly told."""
+    return bool(spec.suspension or spec.graceful_eviction_tasks or spec.reschedule_triggered_at)
 
 
 def add_states(states: dict[str, StateTally], binding: Binding, used: Amounts) -> None:

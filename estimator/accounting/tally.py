@@ -17,7 +17,7 @@ from estimator.accounting.drift import Contributions
 from estimator.accounting.families import Families
 from estimator.accounting.findings import Findings, finding
 from estimator.accounting.inspection import inspect, unreadable
-from estimator.accounting.states import StateTally, add_states
+from estimator.accounting.states import StateTally, add_states, is_moving
 from estimator.accounting.untold import NOT_AT_HAND, Untold, completed, says_no_pods, uncounted
 from estimator.accounting.usage import PODS
 from interpreters.core.errors import QuantityError
@@ -117,7 +117,8 @@ class Tally:
             key = count_key(group, resource.kind)
             page.used[key] = page.used.get(key, 0) + NANO
             self.contributions.add(namespace, workload, binding.spec, used, is_told=is_told)
-            add_states(page.states, binding, used)
+            if is_moving(binding.spec):
+                add_states(page.states, binding, used)
         has_templates = (group, resource.kind) in self.multi_template_kinds
         for found in inspect(binding, workload, has_templates=has_templates, known=known, release=self.release):
             self.findings.add(found)
