@@ -22,6 +22,9 @@ def read_objects(paths: tuple[str, ...]) -> list[Document]:
                 GroupVersionKind.of(document)
             except RequestError as error:
                 raise DocumentError(_of_several(path, number, len(found)), str(error)) from None
+            if not isinstance(metadata := document.get("metadata") or {}, dict):
+                expected = f"metadata: expected an object, got {metadata!r:.40}"
+                raise DocumentError(_of_several(path, number, len(found)), expected)
         objects += found
     if not objects:
         raise DocumentError(", ".join(map(name_of, paths)), "no object in it")

@@ -18,6 +18,7 @@ from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, BY_RULE, Operation
 from interpreters.core.wire import Reply
 from webhook.registration.changes import Foreseen, Offers, change_of
+from webhook.registration.others import OtherWebhooks
 
 Answer = Callable[[dict[str, Any], Operation], Reply]
 Tuples = Mapping[GroupVersionKind, Collection[Operation]]
@@ -54,6 +55,7 @@ class Estate:
     objects: dict[tuple[GroupVersionKind, str, str], dict[str, Any]] = field(default_factory=dict)
     registered: dict[GroupVersionKind, set[Operation]] = field(default_factory=dict)  # by the object of our name
     customized: dict[GroupVersionKind, set[Operation]] = field(default_factory=dict)
+    others: OtherWebhooks = field(default_factory=OtherWebhooks)
     tells_components: bool = False  # some binding has components: the feature gate is on
 
     def changes(self, after: Tuples, release: Release, answer: Answer, *, gate: bool) -> Iterator[Change]:
@@ -66,8 +68,8 @@ class Estate:
             offers = Offers(
                 self.registered.get(kind, ()),
                 after.get(kind, ()),
-                self.customized.get(kind, ()),
-                answered_by_karmada(kind, release),
+                {*self.customized.get(kind, ()), *self.others.asked_first(kind)},
+                {*answered_by_karmada(kind, release), *self.others.asked_next(kind)},
             )
             try:
                 seen = change_of(binding, offers, gate=gate, answer=lambda op, obj=obj: answer(obj, op))  # type: ignore[misc]
@@ -79,7 +81,11 @@ class Estate:
 
 async def read_estate(server: ApiServer, name: str, kinds: Collection[GroupVersionKind]) -> Estate:
     """The bindings of these kinds, their objects, and who answers for them now. Raises `ApiError`."""
-    estate = Estate(registered=await registered_tuples(server, name), customized=await customized_tuples(server))
+    estate = Estate(
+        registered=await registered_tuples(server, name),
+        customized=await customized_tuples(server),
+        others=await other_webhooks(server, name),
+    )
     concerned = {*kinds, *estate.registered}
     for path in _BINDINGS:
         async for page in list_objects(server, path):
@@ -107,7 +113,7 @@ async def registered_tuples(server: ApiServer, name: str) -> dict[GroupVersionKi
 
 
 def tuples_of(configuration: Mapping[str, Any]) -> dict[GroupVersionKind, set[Operation]]:
-    """The tuples that the rules of a configuration mean; wildcards, which interp never writes, are passed over."""
+    """The tuples that the rules of a configuration mean; those with a star, which interp never writes, are passed over."""
     found: dict[GroupVersionKind, set[Operation]] = {}
     for webhook in configuration.get("webhooks") or ():
         for rule in webhook.get("rules") or ():
@@ -115,8 +121,23 @@ def tuples_of(configuration: Mapping[str, Any]) -> dict[GroupVersionKind, set[Op
             for group in rule.get("apiGroups") or ():
                 for version in rule.get("apiVersions") or ():
                     for kind in rule.get("kinds") or ():
+                        if "*" in (group, version, kind) or not operations:
+                            continue
                         found.setdefault(GroupVersionKind(group, version, kind), set()).update(operations)
     return found
+
+
+async def other_webhooks(server: ApiServer, name: str) -> OtherWebhooks:
+    """What the configurations of other names register."""
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    async for page in list_objects(server, CONFIGURATIONS):
+        for item in page:
+            other = msgspec.json.decode(item)
+            of_name = str((other.get("metadata") or {}).get("name", ""))
+            if of_name != name:
+                webhooks = other.get("webhooks") or ()
+                found += [(of_name, rule) for webhook in webhooks for rule in webhook.get("rules") or ()]
+    return OtherWebhooks(name, tuple(found))
 
 
 async def customized_tuples(server: ApiServer) -> dict[GroupVersionKind, set[Operation]]:

@@ -16,7 +16,7 @@ from estimator.snapshot.kubeconfig import find_access
 from interp.admission import check_service, unguarded_quotas
 from interp.inputs import read_objects
 from interp.kind_patterns import matcher, refuse_unknown, split_patterns
-from interp.live_registration import Change, read_estate, remove, send, touch
+from interp.live_registration import Change, Estate, read_estate, remove, send, touch
 from interp.release import release_of
 from interpreters.catalog import Catalog
 from interpreters.core.karmada import NEWEST, Release
@@ -33,6 +33,7 @@ from webhook.registration.rules import Wishes
 from webhook.settings import Settings
 
 _SHOWN = 20
+_FLAGS = {"applies": "--apply", "touches": "--touch"}
 
 
 class Scripts(NamedTuple):
@@ -65,6 +66,9 @@ def opened_scripts(
         known = {*catalog.kinds, *(broken.kind for broken in catalog.broken if broken.kind)}
         for option, given in (("--kinds", patterns), ("--divide", divide), ("--count", count)):
             refuse_unknown(option, given, known)
+            for pattern in given:
+                if not any(matcher([pattern])(kind) for kind in known if wanted(kind)):
+                    raise click.UsageError(f"{option} {pattern}: --kinds leaves it out")
         plan = plan_registration(
             catalog,
             CaseProof(runner, catalog, samples),
@@ -74,6 +78,7 @@ def opened_scripts(
             wanted_operations=operations,
         )
         _explain(plan)
+        _tell_unused(samples, plan)
         charged = [kind for kind in catalog.kinds if wanted(kind) and tells_pods(catalog, kind)]
         yield Scripts(runner, catalog), plan, charged
 
@@ -89,6 +94,16 @@ def _explain(plan: Plan) -> None:
     for (of_kind, reason), operations in together.items():
         what = " ".join(filter(None, [str(of_kind or "any kind"), ", ".join(map(str, operations))]))
         click.echo(f"left out: {what}: {reason}", err=True)
+
+
+def _tell_unused(samples: Sequence[Mapping[str, Any]], plan: Plan) -> None:
+    """A sample of another kind proves nothing, and whoever gave it thinks that it does."""
+    planned = {one.kind for one in plan.kinds}
+    unused = dict.fromkeys(
+        kind for kind in (GroupVersionKind.of(dict(sample)) for sample in samples) if kind not in planned
+    )
+    for kind in unused:
+        click.echo(f"warning: --sample: {kind} is not among the kinds to register, so it proves nothing", err=True)
 
 
 async def live_release(options: Mapping[str, Any]) -> Release:
@@ -130,6 +145,8 @@ class Registration:
     async def _judge(self, server: ApiServer) -> None:
         release = self.options["karmada"]
         estate = await read_estate(server, self.documents[0]["metadata"]["name"], tuple(self.plan.tuples))
+        for line in _shadowed(self.plan, estate):
+            click.echo(f"warning: {line}", err=True)
         given = _gate(self.options["gates"])
         gate = estate.tells_components if given is None else given
         changes = list(estate.changes(self.plan.tuples, release, self.scripts.answer, gate=gate))
@@ -143,6 +160,18 @@ class Registration:
         if changes and not self.options["yes"]:
             click.echo("nothing was applied; --yes applies it all the same, --kinds narrows it", err=True)
             raise click.exceptions.Exit(1)
+
+
+def _shadowed(plan: Plan, estate: Estate) -> Iterator[str]:
+    """Where another webhook is asked instead of ours."""
+    for kind, operations in plan.tuples.items():
+        first = estate.others.asked_first(kind)
+        for name in dict.fromkeys(first[operation] for operation in operations if operation in first):
+            answered = ", ".join(str(operation) for operation in operations if first.get(operation) == name)
+            yield (
+                f"{kind}: Karmada asks the webhook of {name} for {answered}, which comes first by its name; "
+                "remove it there, or give --name an earlier one"
+            )
 
 
 def _name(changes: Sequence[Change], when: str) -> None:
@@ -165,9 +194,34 @@ def _gate(text: str) -> bool | None:
 
 
 async def take_back(options: Mapping[str, Any]) -> None:
-    """`--remove`: the objects of a name go; what Karmada wrote with our answers stays until its objects change."""
+    """`--remove`: the objects of a name go; what Karmada wrote with our answers stays until its objects change.
+
+    Raises `click.exceptions.Exit` with 1, after naming them, when divisions would be lost and nobody said yes."""
+    for flag in ("applies", "touches"):
+        if options[flag]:
+            raise click.UsageError(f"--remove takes back what --apply registered; leave {_FLAGS[flag]} out")
     name = (options["name"] or "interp").partition(".")[0]
     async with ApiServer(find_access(options["kubeconfig"], options["kube_context"])) as server:
+        if not options["yes"]:
+            await _refuse_to_undivide(server, name, options)
         for line in await remove(server, name):
             click.echo(line)
     click.echo("Karmada answers by itself again; each binding keeps what it has until its object changes", err=True)
+
+
+async def _refuse_to_undivide(server: ApiServer, name: str, options: Mapping[str, Any]) -> None:
+    """A kind that Karmada alone cannot divide goes whole to each cluster once nobody counts it any more."""
+    estate = await read_estate(server, name, ())
+    given = _gate(options["gates"])
+    gate = estate.tells_components if given is None else given
+    release = await release_of(server, options["karmada"])
+    # Whatever answers afterwards, it is no script of ours.
+    changes = [change for change in estate.changes({}, release, _nobody, gate=gate) if change.undivided]
+    _name(changes, "without interp")
+    if changes:
+        click.echo("nothing was removed; --yes removes it all the same", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _nobody(obj: dict[str, Any], operation: Operation) -> Reply:
+    raise AssertionError(f"{operation} is registered nowhere")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -20,14 +20,14 @@ from interp.live_registration import CONFIGURATIONS, customized_tuples, tuples_o
 from interpreters.catalog import Catalog
 from interpreters.core.errors import InterpError
 from interpreters.core.karmada import NEWEST, Release
-from interpreters.core.karmada_answers import answered_by_karmada
+from interpreters.core.karmada_answers import answered_by_karmada, is_native
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Operation
 from interpreters.division_proof import CaseProof
-from interpreters.interpretation import Runner, load_functions
+from interpreters.interpretation import load_functions
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import scan
-from webhook.registration.plan import plan_registration
+from webhook.registration.plan import NATIVE, plan_registration
 from webhook.registration.rules import COUNTING, NO_WISHES, Asked, Proof, Wishes, reasons_against
 
 _SUBJECT: Final = "registration"
@@ -42,23 +42,31 @@ class Registered:
     release: Release = NEWEST
     ours: dict[GroupVersionKind, set[Operation]] = field(default_factory=dict)
     customized: Tuples = field(default_factory=dict)
+    starred: list[str] = field(default_factory=list)  # rules of ours with a star, which interp never writes
     others: list[str] = field(default_factory=list)  # addresses of webhooks that are not this one
 
 
-def check_registration(url: str, kubeconfig: Path, context: str, scripts: list[str], bundled: str) -> list[Finding]:
+def check_registration(
+    url: str,
+    kubeconfig: Path,
+    context: str,
+    scripts: list[str],
+    bundled: str,
+    samples: Sequence[Mapping[str, Any]] = (),
+) -> list[Finding]:
     """Every finding. What cannot be read is one, too."""
     try:
         registered = asyncio.run(_read(url, kubeconfig, context))
     except InterpError as error:
         return [Finding("error", _SUBJECT, str(error), "give the kubeconfig of the Karmada API server")]
-    if not registered.ours:
+    if not registered.ours and not registered.starred:
         known = f"; registered are {', '.join(registered.others)}" if registered.others else ""
         message = f"Karmada does not call {_address(url)}{known}"
         return [Finding("error", _SUBJECT, message, f"{_AGAIN}; --url must be the one that Karmada is given")]
     found = scan([Path(place) for place in scripts], bundled=None if bundled == "none" else bundled)
     with SandboxRunner() as runner:
         catalog = Catalog.build(found, load_functions(runner, found))
-        findings = list(_judge(registered, catalog, runner))
+        findings = list(_judge(registered, catalog, CaseProof(runner, catalog, samples)))
     if not any(finding.level == "error" for finding in findings):
         count = sum(map(len, registered.ours.values()))
         message = f"{count} operations of {len(registered.ours)} kinds, all served and none against the rules"
@@ -76,6 +84,7 @@ async def _read(url: str, kubeconfig: Path, context: str) -> Registered:
                 for webhook in msgspec.json.decode(item).get("webhooks") or ():
                     address = _address_of(webhook.get("clientConfig") or {})
                     if address == _address(url):
+                        registered.starred += _starred(webhook)
                         for kind, operations in tuples_of({"webhooks": [webhook]}).items():
                             registered.ours.setdefault(kind, set()).update(operations)
                     else:
@@ -83,14 +92,29 @@ async def _read(url: str, kubeconfig: Path, context: str) -> Registered:
         return registered
 
 
-def _judge(registered: Registered, catalog: Catalog, runner: Runner) -> Iterator[Finding]:
-    proof = CaseProof(runner, catalog)
+def _starred(webhook: Mapping[str, Any]) -> Iterator[str]:
+    for rule in webhook.get("rules") or ():
+        for name in ("apiGroups", "apiVersions", "kinds", "operations"):
+            if "*" in (rule.get(name) or ()):
+                yield name
+
+
+def _judge(registered: Registered, catalog: Catalog, proof: Proof) -> Iterator[Finding]:
+    for name in dict.fromkeys(registered.starred):
+        message = (
+            f"a rule has {name}: *, so that Karmada calls also for what no script answers, and every such call fails"
+        )
+        yield Finding("error", _SUBJECT, message, _AGAIN)
     for kind, operations in sorted(registered.ours.items()):
         offered = dict(catalog.operations(kind))
         unserved = [operation for operation in operations if operation not in offered]
         if unserved:
             message = f"{kind}: {_names(unserved)} registered, but no script answers; Karmada's call fails"
             yield Finding("error", _SUBJECT, message, f"{_AGAIN}, or give the server's --scripts")
+        if is_native(kind):
+            message = f"{kind}: {_names(operations)} must not be registered: {NATIVE}"
+            yield Finding("error", _SUBJECT, message, _AGAIN)
+            continue
         asked = Asked(kind, {op: offered[op] for op in operations if op in offered}, _karmada(kind, registered))
         for reason, harmful in _harm(asked, proof).items():
             yield Finding("error", _SUBJECT, f"{kind}: {_names(harmful)} must not be registered: {reason}", _AGAIN)

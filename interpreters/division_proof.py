@@ -1,7 +1,8 @@
 """Seeing with our own eyes that scripts keep what their kind declares: on every case object and on samples.
 
 A kind that divides must be able to take any share: asked for all of its replicas it changes nothing, and asked for k of
-them it asks for k afterwards. A kind that goes whole changes nothing, whatever number it is asked for.
+them it asks for k afterwards, none larger than before. A kind that goes whole changes nothing, whatever number it is
+asked for.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from interpreters.catalog import Catalog, Offer
 from interpreters.core.errors import InterpError, ScriptError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Answer, Argument, Operation
+from interpreters.core.quantity import Quantity
 from interpreters.core.wire import Reply
 from interpreters.interpretation import Runner, interpret, request_for
 from interpreters.scan import Candidate, Origin, scan_bundled
 
 Sample = tuple[str, dict[str, Any]]
 _EVERY_SHARE: Final = 48  # up to so many replicas every share is tried, of more the edges and a spread between
+_IDENTITY: Final = ("/apiVersion", "/kind", "/metadata", "/metadata/name", "/metadata/namespace")
+_NONE: Final = Quantity.of(0)
 _ANY_NUMBER: Final = (0, 1, 2, 3, 10, 1000, 2147483647)
 _REPLICAS: Final = next(operation for operation in OPERATIONS if operation.answer is Answer.REPLICAS)
 _REVISION: Final = next(operation for operation in OPERATIONS if Argument.REPLICAS in operation.arguments)
@@ -41,24 +45,38 @@ def against_division(ask: Asked, samples: Sequence[Sample]) -> str | None:
     refusal, divided = "", False
     for name, obj in samples:
         try:
-            total = ask(_REPLICAS, obj).replicas or 0
+            before = ask(_REPLICAS, obj)
         except InterpError as error:
             return f"{_REPLICAS} failed on {name}: {error}"
+        total = before.replicas or 0
         for share in shares(total):
             try:
                 revised = ask(_REVISION, obj, share)
-                counted = ask(_REPLICAS, revised.changed_object or obj).replicas
+                after = ask(_REPLICAS, revised.changed_object or obj)
             except ScriptError as error:
                 refusal = refusal or f"{name} at {share} of {total}: {error}"
                 continue
             if share == total and revised.patch:
                 return f"asked for all {total} replicas of {name} it changed {revised.patch[0]['path']}"
-            if counted != share:
-                return f"of {name}, asked for {share} of {total} replicas, it made {counted}"
-            divided = divided or share < total or total == 1
+            asked = f"of {name}, asked for {share} of {total} replicas,"
+            if after.replicas != share:
+                return f"{asked} it made {after.replicas}"
+            if larger := _larger(before, after):
+                return f"{asked} it made pods that ask for more {larger} than before"
+            if renamed := next((step["path"] for step in revised.patch or () if step["path"] in _IDENTITY), None):
+                return f"{asked} it changed {renamed}: Karmada would lose the object"
+            divided = divided or share < total
     if not samples:
         return _NO_SAMPLE
-    return None if divided else f"no object could be divided; {refusal or 'none has replicas'}"
+    return None if divided else f"no object could be divided; {refusal or 'none has more than one replica'}"
+
+
+def _larger(before: Reply, after: Reply) -> str | None:
+    """A resource of which a pod of the share asks for more than a pod of the whole did: one pod stands for the largest,
+    so a share may have smaller ones, never larger ones."""
+    held = before.replica_requirements.amounts() if before.replica_requirements else {}
+    asked = after.replica_requirements.amounts() if after.replica_requirements else {}
+    return next((name for name, amount in asked.items() if held.get(name, _NONE) < amount), None)
 
 
 def against_wholeness(ask: Asked, samples: Sequence[Sample]) -> str | None:

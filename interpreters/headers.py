@@ -14,6 +14,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from interpreters.core.division import DIVISION_KEY, Division, parse_division
+from interpreters.core.errors import InputError
+
 ANNOTATION_PREFIX: Final = "interp.dev/"
 ALSO_SERVES: Final = "also-serves"
 COMMENT_SIGNS: Final = {"lua": "--", "starlark": "#"}
@@ -42,6 +45,19 @@ class Header(Struct, frozen=True):
         """
         words = (word.strip() for value in self.all(key) for word in value.split(","))
         return tuple(dict.fromkeys(filter(None, words)))
+
+
+def division_of(header: Header) -> Division | None:
+    """What a header declares about dividing, None if nothing. Raises `InputError` for an unknown value, and for two
+    that differ: nobody could tell which is meant.
+
+    >>> division_of(Header((("division", "Whole"),)))
+    <Division.WHOLE: 'whole'>
+    """
+    declared = dict.fromkeys(map(parse_division, header.all(DIVISION_KEY)))
+    if len(declared) > 1:
+        raise InputError(f"Division: declared as {' and as '.join(map(str, declared))}; keep one of these lines")
+    return next(iter(declared), None)
 
 
 def script_header(text: str) -> Header:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from interpreters.cases import Result, case_request, run_case
-from interpreters.core.division import DIVISION_KEY, Division, parse_division
+from interpreters.core.division import Division
 from interpreters.core.engine import Script
 from interpreters.core.errors import InputError, InterpError, ScriptError, ScriptSyntaxError
 from interpreters.core.findings import Finding
@@ -21,6 +21,7 @@ from interpreters.core.quantity import NANO, Quantity
 from interpreters.core.requirements import ComponentRequirements
 from interpreters.core.wire import Reply
 from interpreters.division_proof import Asked, against_division, against_wholeness
+from interpreters.headers import division_of
 from interpreters.interpretation import Runner, interpret, request_for
 from interpreters.lua.lint import findings as lua_findings
 from interpreters.retention import retains, second_retain
@@ -227,14 +228,13 @@ def _division(linted: Linted) -> Iterator[Remark]:
     if not counting or linted.candidate.source.origin is Origin.DEFAULT:
         return
     line = linted.line_of(offered[counting[0]])
-    declared = linted.candidate.header.first(DIVISION_KEY)
-    if declared is None:
-        yield linted.remark("division", f"{_UNDECLARED}; add a header line such as Division: whole", line)
-        return
     try:
-        division = parse_division(declared)
+        division = division_of(linted.candidate.header)
     except InputError as error:
         yield linted.remark("division", str(error))
+        return
+    if division is None:
+        yield linted.remark("division", f"{_UNDECLARED}; add a header line such as Division: whole", line)
         return
     samples = _case_objects(linted)
     if _REVISE not in offered or not samples:

@@ -21,6 +21,13 @@ from interp.output import format_option
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Of the Karmada API server: compare what is registered there.",
 )
+@click.option(
+    "--sample",
+    "samples",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="As for `interp register`: objects to prove scripts harmless with.",
+)
 @click.option("--context", "kube_context", default="", help="In the kubeconfig.")
 @click.option("--all", "everything", is_flag=True, help="Ask about every case object, not one per operation.")
 @format_option("text", "json")
@@ -37,10 +44,12 @@ def command(context: click.Context, /, **options: Any) -> None:
     probe = Probe(options["url"], options["authorities"], options["timeout"])
     findings = examine(probe, list(options["scripts"]), options["bundled_language"], everything=options["everything"])
     if options["kubeconfig"]:
+        from interp.inputs import read_objects
         from interp.registration_check import check_registration
 
         where = (options["url"], options["kubeconfig"], options["kube_context"])
-        findings += check_registration(*where, list(options["scripts"]), options["bundled_language"])
+        samples = read_objects(tuple(map(str, options["samples"]))) if options["samples"] else []
+        findings += check_registration(*where, list(options["scripts"]), options["bundled_language"], samples)
     if options["output"] == "json":
         from interp.output import print_json
 

@@ -199,3 +199,47 @@ def test_touching_an_object_leaves_no_trace(kubeconfig: Path) -> None:
     assert kind == "application/merge-patch+json"
     assert list(set_["metadata"]["annotations"]) == ["interp.dev/touched"]
     assert unset == {"metadata": {"annotations": {"interp.dev/touched": None}}}
+
+
+CONFIGURATIONS = CONFIGURATION.rpartition("/")[0]
+COUNTED = {**RULE, "operations": ["InterpretReplica"]}
+EVERYTHING = {"apiGroups": ["*"], "apiVersions": ["*"], "kinds": ["*"], "operations": ["*"]}
+INSTEAD = "Karmada asks the webhook of {} for "
+OTHERS = [  # the other configuration, its rule, the only operation of ours if not all, the gate, part of what is said
+    ("another", COUNTED, "", "false", ""),  # it counts now and goes on counting
+    ("another", EVERYTHING, "", "false", INSTEAD.format("another")),
+    ("interp-old", EVERYTHING, "", "true", INSTEAD.format("interp-old")),
+    ("later", COUNTED, "", "true", "it is divided now (east 4, west 2) and would go whole"),
+    ("later", EVERYTHING, "InterpretHealth", "false", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "rule", "only", "gate", "said"), OTHERS)
+def test_what_another_webhook_answers_is_neither_lost_nor_ours(
+    kubeconfig: Path, name: str, rule: dict[str, Any], only: str, gate: str, said: str
+) -> None:
+    hold(DIVIDED, [])
+    ApiServer.held[CONFIGURATIONS] = {"items": [{"metadata": {"name": name}, "webhooks": [{"rules": [rule]}]}]}
+    operations = ["--operations", only] if only else []
+    result = apply(kubeconfig, "--feature-gates", f"MultiplePodTemplatesScheduling={gate}", *operations)
+    assert said in result.output
+    assert (result.exit_code == 1) is ("would go whole" in said), result.output
+
+
+REMOVED = [  # what is registered, the options, the exit code, what is said
+    (["InterpretReplica"], [], 1, "Act globe/hamlet: it is divided now (east 4, west 2) and would go whole"),
+    (["InterpretReplica"], ["--yes"], 0, "interp removed"),
+    (["InterpretHealth"], [], 0, "interp removed"),
+    (["InterpretReplica"], ["--apply"], 2, "leave --apply out"),
+]
+
+
+@pytest.mark.parametrize(("registered", "options", "code", "said"), REMOVED)
+def test_a_division_that_is_lost_by_removing_is_named(
+    kubeconfig: Path, registered: list[str], options: list[str], code: int, said: str
+) -> None:
+    hold(DIVIDED if registered == ["InterpretReplica"] else CAST, registered)
+    result = CliRunner().invoke(command, ["--remove", "--kubeconfig", str(kubeconfig), *options])
+    assert result.exit_code == code, result.output
+    assert said in result.output
+    assert bool(ApiServer.received) is (code == 0)

@@ -24,6 +24,11 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     make_folder(DEVELOPMENT, ["localhost", "127.0.0.1", "::1"])
     Path("secret.yaml").write_text(f"pathSecret: {SECRET}\n")
+    Path("pod.yaml").write_text("{apiVersion: v1, kind: Pod, metadata: {name: hamlet}}")
+    Path("text-metadata.yaml").write_text("{apiVersion: stage.example.org/v1, kind: Act, metadata: hamlet}")
+    scene = Path("own/stage.example.org/v1/Scene")
+    scene.mkdir(parents=True)
+    (scene / "interpreter.lua").write_text("function InterpretHealth(obj) return true end\n")
 
 
 def register(*arguments: str) -> Result:
@@ -88,6 +93,12 @@ REFUSED = [  # options, part of what is said
     (["--url", "https://localhost", "--ca", "secret.yaml"], "secret.yaml: expected PEM certificates, got none"),
     (["--url", "https://localhost", "--apply"], "name one with --kubeconfig"),
     (["--url", "https://localhost", "--name", "-a.b"], "joined by dots"),
+    (
+        ["--url", "https://localhost", "--kinds", "Act", "--divide", "Scene", "--scripts", "own"],
+        "--divide Scene: --kinds leaves",
+    ),
+    (["--url", "https://localhost", "--bundled-language", "lua", "--count", "Pod"], "--count Pod: Karmada's own"),
+    (["--url", "https://localhost", "--sample", "text-metadata.yaml"], "metadata: expected an object, got 'hamlet'"),
 ]
 
 
@@ -103,6 +114,7 @@ def test_what_could_not_work_is_refused(options: list[str], part: str) -> None:
 WARNED = [  # options, part of what is said
     (["--url", "https://localhost/behind-a-proxy", "--config", "secret.yaml"], "does not end with"),
     (["--url", "https://localhost", "--ca", "certs/dev/tls.crt"], "CN=localhost is not an authority"),
+    (["--url", "https://localhost", "--sample", "pod.yaml"], "--sample: v1 Pod is not among the kinds to register"),
 ]
 
 

@@ -43,8 +43,18 @@ HARMLESS = "def ReviseReplica(obj, replicas):\n    return obj\n"
 SHARING = "def ReviseReplica(obj, replicas):\n    obj['spec']['replicas'] = replicas\n    return obj\n"
 HALVING = "def ReviseReplica(obj, replicas):\n    obj['spec']['replicas'] = replicas // 2\n    return obj\n"
 STAMPING = "def ReviseReplica(obj, replicas):\n    obj['spec'] = {'replicas': replicas, 'x': 1}\n    return obj\n"
+GROWING = (
+    "def ReviseReplica(obj, n):\n    obj['spec']['cpu'] = obj['spec']['replicas'] // n\n    return shared(obj, n)\n"
+)
+RENAMING = (
+    "def ReviseReplica(obj, n):\n    obj['metadata']['name'] += '2' if n == 1 else ''\n    return shared(obj, n)\n"
+)
+SHARED = "def shared(obj, n):\n    obj['spec']['replicas'] = n\n    return obj\n"
+SIZED = "def GetReplicas(obj):\n    return obj['spec']['replicas'], {'resourceRequest': {'cpu': obj['spec']['cpu']}}\n"
 FAILING = "def ReviseReplica(obj, replicas):\n    fail('no')\n"
 SAMPLE = {"apiVersion": "stage.example.org/v1", "kind": "Act", "metadata": {"name": "hamlet"}, "spec": {"replicas": 2}}
+SINGLE = {**SAMPLE, "spec": {"replicas": 1}}
+SIZED_SAMPLE = {**SAMPLE, "spec": {"replicas": 2, "cpu": 1}}
 WHOLE, DIVIDES, KARMADA = ("# Division: whole\n", "# Division: divides\n", "# Division: karmada\n")
 CLONESET = GroupVersionKind("apps.kruise.io", "v1alpha1", "CloneSet")  # Karmada counts and revises it
 FLINK = GroupVersionKind("flink.apache.org", "v1beta1", "FlinkDeployment")  # Karmada counts it, nothing revises it
@@ -78,6 +88,23 @@ DIVISION = [  # kind, script, objects to prove it on, operations registered, par
     (CRD, DIVIDES + REPLICAS + STAMPING, [SAMPLE], [], "asked for all 2 replicas of sample hamlet it changed /spec/x"),
     (CRD, DIVIDES + REPLICAS + FAILING, [SAMPLE], [], "no object could be divided"),
     (CRD, DIVIDES + REPLICAS + SHARING, [], [], "no case shows it an object"),
+    (CRD, DIVIDES + REPLICAS + SHARING, [SINGLE], [], "none has more than one replica"),
+    (
+        CRD,
+        DIVIDES + SIZED + SHARED + GROWING,
+        [SIZED_SAMPLE],
+        [],
+        "asked for 1 of 2 replicas, it made pods that ask for more cpu",
+    ),
+    (
+        CRD,
+        DIVIDES + REPLICAS + SHARED + RENAMING,
+        [SAMPLE],
+        [],
+        "it changed /metadata/name: Karmada would lose the object",
+    ),
+    (CRD, DIVIDES + WHOLE + THREE + SHARING, [SAMPLE], [], "Division: declared as divides and as whole"),
+    (CRD, DIVIDES + DIVIDES + REPLICAS + SHARING, [SAMPLE], ["InterpretReplica", "ReviseReplica"], ""),
     (CRD, DIVIDES + REPLICAS, [SAMPLE], [], "no script answers ReviseReplica"),
     (CRD, DIVIDES + SHARING, [SAMPLE], [], "no script answers InterpretReplica"),
     (CRD, KARMADA + THREE + SHARING, [SAMPLE], [], "Karmada's own scripts count and divide it"),
@@ -106,6 +133,9 @@ WISHES = [  # script, wish, operations registered, or part of the refusal
     (WHOLE + THREE + SHARING, "count", "--count Act: act.star must leave a whole object alone"),
     (DIVIDES + THREE + SHARING, "count", "--count is for kinds that go whole"),
     (KARMADA + THREE + SHARING, "divide", ["InterpretReplica", "ReviseReplica"]),
+    (WHOLE + COMPONENTS, "count", "--count Act: no script answers InterpretReplica"),
+    (DIVIDES + REPLICAS, "divide", "--divide Act: no script answers ReviseReplica"),
+    (DIVIDES + THREE + SHARING, "divide count", "not both"),
     (WHOLE + THREE + HARMLESS, "divide", "--divide Act: of sample hamlet, asked for 1 of 2 replicas, it made 2"),
 ]
 
@@ -114,7 +144,7 @@ WISHES = [  # script, wish, operations registered, or part of the refusal
 def test_explicit_wishes_are_granted_where_they_hold_and_refused_loudly_where_not(
     runner: SandboxRunner, text: str, wish: str, registered: list[str] | str
 ) -> None:
-    wishes = Wishes(**{wish: lambda kind: kind == CRD})  # type: ignore[arg-type]
+    wishes = Wishes(**{flag: lambda kind: kind == CRD for flag in wish.split()})  # type: ignore[arg-type]
     if isinstance(registered, str):
         with pytest.raises(InputError, match=re.escape(registered)):
             planned(runner, CRD, text, [SAMPLE], wishes=wishes)

@@ -41,6 +41,9 @@ FOUND = [  # what is registered, the level and part of the first finding
     (registered(TFJOB, "InterpretReplica"), "error", "a Divided policy would share it out"),
     (registered("stage.example.org/v1/Act", "InterpretHealth"), "error", "no script answers; Karmada's call fails"),
     (registered(TFJOB, "Retain"), "error", "Retain registered, but no script answers"),
+    (registered("apps/v1/Deployment", "InterpretReplica"), "error", "Karmada's own code answers for it"),
+    (registered("*/*/*", "InterpretReplica"), "error", "a rule has apiGroups: *, so that Karmada calls also for what"),
+    (registered(TFJOB, "*"), "error", "a rule has operations: *"),
     (registered(TFJOB, "InterpretComponent", url="https://other:1"), "error", "does not call interp.example:8443; reg"),
     ({"items": []}, "error", "Karmada does not call interp.example:8443"),
 ]
@@ -69,3 +72,28 @@ def test_an_api_server_that_cannot_be_read_is_a_finding(kubeconfig: Path) -> Non
     kubeconfig.write_text(kubeconfig.read_text().replace("127.0.0.1:", "127.0.0.1:1"))
     [finding] = check_registration(URL, kubeconfig, "", [], "lua")
     assert finding.level == "error"
+
+
+SHARING = """\
+-- Division: divides
+function GetReplicas(obj) return obj.spec.replicas end
+function ReviseReplica(obj, replicas)
+  obj.spec.replicas = replicas
+  return obj
+end
+"""
+ACT = {"apiVersion": "stage.example.org/v1", "kind": "Act", "metadata": {"name": "hamlet"}, "spec": {"replicas": 2}}
+PROVEN = [([ACT], "ok", "2 operations of 1 kinds"), ([], "error", "no case shows it an object")]
+
+
+@pytest.mark.parametrize(("samples", "level", "said"), PROVEN)
+def test_what_was_registered_by_a_sample_is_judged_by_one(
+    kubeconfig: Path, samples: list[Any], level: str, said: str
+) -> None:
+    folder = kubeconfig.parent / "own/stage.example.org/v1/Act"
+    folder.mkdir(parents=True)
+    (folder / "interpreter.lua").write_text(SHARING)
+    ApiServer.held[CONFIGURATIONS] = registered("stage.example.org/v1/Act", "InterpretReplica", "ReviseReplica")
+    first = check_registration(URL, kubeconfig, "", [str(kubeconfig.parent / "own")], "none", samples)[0]
+    assert first.level == level
+    assert said in first.message

@@ -24,8 +24,8 @@ class Offers:
 
     before: Collection[Operation]
     after: Collection[Operation]
-    customized: Collection[Operation] = ()  # by a ResourceInterpreterCustomization, which comes before any webhook
-    by_karmada: Collection[Operation] = ()
+    customized: Collection[Operation] = ()  # by a customization or another webhook, which are asked before ours
+    by_karmada: Collection[Operation] = ()  # or by another webhook, which is asked where ours does not answer
 
     def counted_before(self, gate: bool) -> Operation | None:
         return _counted({*self.before, *self.customized, *self.by_karmada}, gate)

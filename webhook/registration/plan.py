@@ -27,10 +27,11 @@ from webhook.registration.rules import (
     better_left_to_karmada,
     corrections,
     declared_division,
+    missing,
     reasons_against,
 )
 
-_NATIVE: Final = "Karmada's own code answers for it and would be replaced; it is for estimates and audits only"
+NATIVE: Final = "Karmada's own code answers for it and would be replaced; it is for estimates and audits only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +148,15 @@ def plan_registration(
     ]
     for kind in filter(wanted_kinds, catalog.kinds):
         if is_native(kind):
+            _insist(kind, NATIVE, wishes)
             offers = catalog.operations(kind)
             bundled = all(offer.source.origin is Origin.BUNDLED for _, offer in offers)
-            refusals.append(Refusal(kind, None, _NATIVE, bundled))
+            refusals.append(Refusal(kind, None, NATIVE, bundled))
             continue
         offered = {operation: offer for operation, offer in catalog.operations(kind) if operation in wanted_operations}
         asked = Asked(kind, offered, answered_by_karmada(kind, release))
         against = dict(reasons_against(asked, wishes, proof))
-        _insist(kind, against, wishes)
+        _insist(kind, _ungranted(kind, offered, against, wishes), wishes)
         left = better_left_to_karmada(asked, wishes)
         refusals += [
             Refusal(kind, operation, reason, bundled=offered[operation].source.origin is Origin.BUNDLED)
@@ -178,8 +180,20 @@ def _division(offered: Mapping[Operation, Offer]) -> Division | None:
         return None
 
 
-def _insist(kind: GroupVersionKind, against: Mapping[Operation, str], wishes: Wishes) -> None:
-    """A wish that the rules refuse is an error, not a line among many."""
+def _ungranted(
+    kind: GroupVersionKind, offered: Collection[Operation], against: Mapping[Operation, str], wishes: Wishes
+) -> str | None:
+    """Why a kind cannot be counted or divided as wished, None if it can: either takes counting and revising."""
+    if wishes.divide(kind) and wishes.count(kind):
+        return "it can be divided (--divide) or counted as a whole (--count), not both"
+    absent = next((operation for operation in (REPLICAS, REVISION) if operation not in offered), None)
+    if absent is not None:
+        return missing(absent)
+    return against.get(REPLICAS)
+
+
+def _insist(kind: GroupVersionKind, ungranted: str | None, wishes: Wishes) -> None:
+    """A wish that cannot be granted is an error, not a line among many."""
     for flag, wished in (("--divide", wishes.divide), ("--count", wishes.count)):
-        if wished(kind) and REPLICAS in against:
-            raise InputError(f"{flag} {kind.kind}: {against[REPLICAS]}")
+        if wished(kind) and ungranted is not None:
+            raise InputError(f"{flag} {kind.kind}: {ungranted}")

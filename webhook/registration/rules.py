@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from interpreters.catalog import Offer
-from interpreters.core.division import DIVISION_KEY, MEANINGS, Division, parse_division
+from interpreters.core.division import DIVISION_KEY, MEANINGS, Division
 from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, OPERATIONS, Answer, Argument, Operation
-from interpreters.headers import ANNOTATION_PREFIX, COMMENT_SIGNS
+from interpreters.headers import ANNOTATION_PREFIX, COMMENT_SIGNS, division_of
 from interpreters.scan import Origin
 
 COMPONENTS: Final = next(operation for operation in OPERATIONS if operation.answer is Answer.COMPONENTS)
@@ -75,9 +75,8 @@ def declared_division(offered: Mapping[Operation, Offer]) -> Division | None:
     for operation in COUNTING:
         if operation in offered:
             offer = offered[operation]
-            text = offer.candidate.header.first(DIVISION_KEY)
             try:
-                found.setdefault(None if text is None else parse_division(text), offer)
+                found.setdefault(division_of(offer.candidate.header), offer)
             except InputError as error:
                 raise InputError(f"{offer.script.name}: {error}") from None
     if None in found or not found:
@@ -129,9 +128,9 @@ def _dividing(asked: Asked, proof: Proof) -> Iterator[tuple[Operation, str]]:
     """InterpretReplica and ReviseReplica, proven together; never InterpretComponent."""
     if COMPONENTS in asked.offered:
         yield COMPONENTS, "the kind divides; with components, Karmada would send all of its pods to every cluster"
-    missing = [operation for operation in (REPLICAS, REVISION) if operation not in asked.offered]
-    if missing:
-        reason = f"a share needs both {REPLICAS} and {REVISION}, and {_missing(missing[0])}"
+    absent = [operation for operation in (REPLICAS, REVISION) if operation not in asked.offered]
+    if absent:
+        reason = f"a share needs both {REPLICAS} and {REVISION}, and {missing(absent[0])}"
     else:
         reason = proof.divides(asked.kind, asked.offered[REPLICAS], asked.offered[REVISION]) or ""
     if reason:
@@ -162,7 +161,7 @@ def _whole(asked: Asked, proof: Proof, *, counted: bool, declared: Division) -> 
 
 def _revision_trouble(asked: Asked, proof: Proof) -> str | None:
     if REVISION not in asked.offered:
-        return f"{_missing(REVISION)}; one that returns the object as it is would do"
+        return f"{missing(REVISION)}; one that returns the object as it is would do"
     unproven = proof.changes_nothing(asked.kind, asked.offered[REVISION])
     if unproven is None:
         return None
@@ -170,7 +169,7 @@ def _revision_trouble(asked: Asked, proof: Proof) -> str | None:
     return f"{name} must leave a whole object alone, whatever {REVISION} asks: {unproven}"
 
 
-def _missing(operation: Operation) -> str:
+def missing(operation: Operation) -> str:
     return f"no script answers {operation}, or --operations leaves it out"
 
 
