@@ -113,7 +113,7 @@ async def registered_tuples(server: ApiServer, name: str) -> dict[GroupVersionKi
 
 
 def tuples_of(configuration: Mapping[str, Any]) -> dict[GroupVersionKind, set[Operation]]:
-    """The tuples that the rules of a configuration mean; those with a star, which interp never writes, are passed over."""
+    """The tuples that the rules of a configuration mean; those with a star, never written by interp, are left out."""
     found: dict[GroupVersionKind, set[Operation]] = {}
     for webhook in configuration.get("webhooks") or ():
         for rule in webhook.get("rules") or ():
