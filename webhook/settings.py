@@ -42,7 +42,12 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     ] = 2
     waiting: Annotated[int, Meta(ge=0, le=100000, description="Calls that may wait for a worker; more get 429.")] = 256
     max_connections: Annotated[
-        int, Meta(ge=1, le=1_000_000, description="Connections each process keeps; further ones are closed.")
+        int,
+        Meta(
+            ge=1,
+            le=1_000_000,
+            description="Connections each process keeps, from the moment they are accepted; further ones are closed.",
+        ),
     ] = 4096
     max_connections_of_address: Annotated[
         int,
@@ -66,7 +71,15 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
             ge=1000, description="What one call of a script may cost, counted: the same call costs the same anywhere."
         ),
     ] = Limits().cost
-    script_seconds: Annotated[float, Meta(gt=0, le=30, description="Time one call of a script may take.")] = 1.0
+    script_seconds: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=30,
+            description="Time one call of a script may take. A worker's first call of a script loads it too and has as "
+            "long again for that.",
+        ),
+    ] = 1.0
     script_memory: Annotated[int, Meta(ge=MIB, description="Memory in bytes one call of a script may take.")] = 64 * MIB
 
     isolation: Annotated[
