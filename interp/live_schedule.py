@@ -55,6 +55,8 @@ def explain_live(options: Mapping[str, Any], karmada: Release | None, output: st
         if options[name] and click.get_current_context().get_parameter_source(name) is not _DEFAULT:
             raise click.UsageError(f"{flag} goes with a WORKLOAD; a live binding is read with all it needs")
     namespace, _, name = options["bindings"][0].rpartition("/")
+    if not name or "/" in namespace:
+        raise click.UsageError(f'--binding: expected NAMESPACE/NAME, or NAME alone, got "{options["bindings"][0]}"')
     scene, release = asyncio.run(_read(options, namespace, name, karmada))
     found = explain(scene, release, options)
     if output == "json":

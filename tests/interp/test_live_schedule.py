@@ -351,6 +351,9 @@ async def test_misuse_ends_with_two(kubeconfig: Path) -> None:
     for arguments, complaint in (
         ((), "name a WORKLOAD, or one live binding"),
         (("--binding", "shop/web", "--policy", "p.yaml"), "--policy goes with a WORKLOAD"),
+        (("--binding", ""), "--binding: expected NAMESPACE/NAME, or NAME alone"),
+        (("--binding", "shop/"), "--binding: expected NAMESPACE/NAME, or NAME alone"),
+        (("--binding", "a/shop/web"), "--binding: expected NAMESPACE/NAME, or NAME alone"),
     ):
         ran = await asyncio.to_thread(interp, "schedule", "--kubeconfig", kubeconfig, *arguments)
         assert ran.code == 2

@@ -65,7 +65,8 @@ def _runs(runs: Sequence[Run]) -> Iterator[str]:
     failing = sorted({kind for run in runs for kind in run.unpropagated})
     if failing:
         yield ""
-        yield "Karmada alone does not propagate one object each of these, because its own scripts fail on it:"
+        yield "Karmada alone does not propagate some object of each of these, because its own scripts fail on it,"
+        yield "always or at times, and then the members have other pods than the policy means:"
         yield f"{', '.join(failing)}. With interp it arrives, and only its pods are judged."
 
 
