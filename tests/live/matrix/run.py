@@ -124,7 +124,7 @@ class Matrix:
         time.sleep(3)  # Karmada does not tell when it has seen a registration; that interp is asked is checked later
 
     def remove(self) -> None:
-        ran = interp("register", "--remove", "--kubeconfig", self.plane.karmada.kubeconfig)
+        ran = interp("register", "--remove", "--yes", "--kubeconfig", self.plane.karmada.kubeconfig)
         assert ran.code == 0, ran.err
         time.sleep(3)
 
