@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,8 +15,10 @@ from interpreters.core.documents import dump_documents
 from interpreters.core.errors import UnknownTargetError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Operation
-from interpreters.interpretation import Runner
 from interpreters.scan import Origin
+
+if TYPE_CHECKING:
+    from interpreters.division_proof import CaseProof
 
 
 @click.command("export", short_help="scripts as ResourceInterpreterCustomizations for Karmada")
@@ -28,7 +30,14 @@ from interpreters.scan import Origin
     metavar="DIR",
     help="Write customizations and test data below DIR, laid out as Karmada does, instead of printing.",
 )
-def command(names: tuple[str, ...], testdata: Path | None, **options: Any) -> int:
+@click.option(
+    "--sample",
+    "samples",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="Objects to prove scripts harmless with.",
+)
+def command(names: tuple[str, ...], testdata: Path | None, samples: tuple[Path, ...], **options: Any) -> int:
     """Print customizations for `kubectl apply` to Karmada, one document a kind, each script complete in itself.
 
     KIND is a kind such as FlinkDeployment, with its group if need be: Job.batch.volcano.sh, MPIJob.v1.kubeflow.org.
@@ -39,11 +48,15 @@ def command(names: tuple[str, ...], testdata: Path | None, **options: Any) -> in
     interp export FlinkDeployment RayJob | kubectl apply --server-side -f -
     interp export --folder scripts/ --testdata out/
     """
+    from interp.inputs import read_objects
+    from interpreters.division_proof import CaseProof
     from interpreters.export import customization
 
+    objects = read_objects(tuple(map(str, samples))) if samples else []
     with open_scripts(Sources(**options)) as (runner, catalog):
         kinds = _chosen(catalog, names)
-        offers = {kind: _offers(runner, catalog, kind) for kind in kinds}
+        proof = CaseProof(runner, catalog, objects)
+        offers = {kind: _offers(proof, catalog, kind) for kind in kinds}
         documents = {kind: customization(kind, offered) for kind, offered in offers.items() if offered}
         if not documents:
             raise UnknownTargetError("nothing is left to export")
@@ -83,7 +96,7 @@ def _chosen(catalog: Catalog, names: Sequence[str]) -> list[GroupVersionKind]:
     return list(dict.fromkeys(chosen))
 
 
-def _offers(runner: Runner, catalog: Catalog, kind: GroupVersionKind) -> list[Offer]:
+def _offers(proof: CaseProof, catalog: Catalog, kind: GroupVersionKind) -> list[Offer]:
     """What answers for a kind, less what would do harm there as it would in a webhook, and less the default.
 
     Raises `ScriptError` for a broken script: what would be exported in its place is not what was meant."""
@@ -92,7 +105,7 @@ def _offers(runner: Runner, catalog: Catalog, kind: GroupVersionKind) -> list[Of
         if broken is not None:
             raise broken.error
     offered = {op: offer for op, offer in catalog.operations(kind) if offer.source.origin is not Origin.DEFAULT}
-    against = _reasons_against(runner, catalog, kind, offered)
+    against = _reasons_against(proof, kind, offered)
     for operation, reason in against.items():
         if operation.registrable and offered[operation].source.origin is not Origin.BUNDLED:
             click.echo(f"left out: {kind} {operation}: {reason}", err=True)
@@ -100,17 +113,16 @@ def _offers(runner: Runner, catalog: Catalog, kind: GroupVersionKind) -> list[Of
 
 
 def _reasons_against(
-    runner: Runner, catalog: Catalog, kind: GroupVersionKind, offered: Mapping[Operation, Offer]
+    proof: CaseProof, kind: GroupVersionKind, offered: Mapping[Operation, Offer]
 ) -> dict[Operation, str]:
     """By the rules of `interp register`; Kubernetes' own kinds, exported only when named, keep their components."""
     from interpreters.core.karmada_answers import answered_by_karmada, is_native
-    from interpreters.division_proof import CaseProof
     from webhook.registration.rules import COMPONENTS, NO_WISHES, Asked, reasons_against
 
     if is_native(kind):
         return {COMPONENTS: "Karmada would scale it to 0"} if COMPONENTS in offered else {}
     asked = Asked(kind, offered, answered_by_karmada(kind))
-    return dict(reasons_against(asked, NO_WISHES, CaseProof(runner, catalog)))
+    return dict(reasons_against(asked, NO_WISHES, proof))
 
 
 def _write(root: Path, kind: GroupVersionKind, document: dict[str, Any], offers: Iterable[Offer]) -> None:

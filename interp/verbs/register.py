@@ -88,6 +88,8 @@ def command(**options: Any) -> None:  # fmt: skip
     """
     import asyncio
 
+    if options["yes"] and not (options["applies"] or options["removes"]):
+        raise click.UsageError("--yes is an answer to what --apply or --remove would change; give one of them")
     if options["removes"]:
         from interp.registering import take_back
 

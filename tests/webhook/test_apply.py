@@ -243,3 +243,8 @@ def test_a_division_that_is_lost_by_removing_is_named(
     assert result.exit_code == code, result.output
     assert said in result.output
     assert bool(ApiServer.received) is (code == 0)
+
+
+def test_yes_without_anything_to_say_yes_to_is_misuse() -> None:
+    result = CliRunner().invoke(command, ["--yes"])
+    assert (result.exit_code, "give one of them" in result.output) == (2, True), result.output

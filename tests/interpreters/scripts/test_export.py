@@ -91,3 +91,20 @@ def test_starlark_cannot_go_to_karmada(tmp_path: Path) -> None:
     (folder / "interpreter.star").write_text("# Division: whole\n\ndef GetComponents(object):\n    return []\n")
     result = CliRunner().invoke(interp, ["export", "--folder", str(tmp_path), "Thing"], standalone_mode=False)
     assert "is in starlark, Karmada runs Lua" in str(result.exception)
+
+
+def test_a_division_that_only_a_sample_proves_is_exported_with_it(tmp_path: Path) -> None:
+    folder = tmp_path / "scripts/stage.example.org/v1/Choir"
+    folder.mkdir(parents=True)
+    (folder / "interpreter.lua").write_text(
+        "-- Division: divides\n"
+        "function GetReplicas(object)\n  return object.spec.singers, nil\nend\n"
+        "function ReviseReplica(object, replicas)\n  object.spec.singers = replicas\n  return object\nend\n"
+        "function InterpretHealth(object)\n  return true\nend\n"
+    )
+    sample = tmp_path / "choir.yaml"
+    sample.write_text("{apiVersion: stage.example.org/v1, kind: Choir, metadata: {name: c}, spec: {singers: 5}}")
+    unproven = yaml.safe_load(export("--folder", str(tmp_path / "scripts"), "Choir"))["spec"]["customizations"]
+    proven = yaml.safe_load(export("--folder", str(tmp_path / "scripts"), "--sample", str(sample), "Choir"))
+    assert set(unproven) == {"healthInterpretation"}
+    assert set(proven["spec"]["customizations"]) == {"healthInterpretation", "replicaResource", "replicaRevision"}
