@@ -152,8 +152,8 @@ def _parse(text: str) -> Quantity:
             digits,
             (int(exponent) if exponent is not None else _DECIMAL_POWER[suffix or ""]) - len(fraction),
         )
-    if power > _LARGEST_EXPONENT and digits:
-        raise QuantityError(text, f"its exponent is larger than {_LARGEST_EXPONENT}")
+    if digits and len(str(digits)) + power > _LARGEST_EXPONENT + 1:  # so that what is printed can be read again
+        raise QuantityError(text, f"it is larger than 9e{_LARGEST_EXPONENT}")
     power += 9
     if power >= 0:
         nano = numerator * 10**power if numerator else 0

@@ -43,12 +43,6 @@ SLOTS = 256
 """Scripts a worker keeps at hand; the one after that takes the oldest one's place."""
 
 
-def patience(seconds: float, loading: float = 0) -> float:
-    """When to kill a worker that has so many seconds: a little later, for the engine's own limit words it better.
-    Loading a script that the worker has not seen yet is no part of the call and has time of its own."""
-    return seconds + min(LONGEST_GRACE, seconds / 2) + loading
-
-
 class Recycling(msgspec.Struct, frozen=True):
     """After how many calls, or above which resident size after one, a worker is replaced."""
 
@@ -102,9 +96,16 @@ class Conversation:
         self.engines = engines
         return encode(Load(dict(engines), self.limits, recycling.calls, recycling.resident))
 
-    def loading(self, task: Task) -> float:
-        """Seconds that the worker has for loading the task's script."""
-        return 0 if task.script in self._slots else task.limits.seconds
+    def patience(self, task: Task, seconds: float, now: float) -> float:
+        """When to kill a worker that has so many seconds: a little later, for the engine's own limit words it better.
+
+        Loading a script that the worker has not seen yet is no part of the call and has time of its own, as far as the
+        caller's deadline leaves any.
+        """
+        loading = 0.0 if task.script in self._slots else task.limits.seconds
+        if task.deadline is not None:
+            loading = min(loading, task.deadline - now - seconds)
+        return seconds + loading + min(LONGEST_GRACE, seconds / 2)
 
     def call(self, task: Task, seconds: float) -> bytearray:
         """The frame for one call; the script's text goes along the first time."""

@@ -11,7 +11,7 @@ import asyncio
 from interpreters.core.engine import Limits
 from interpreters.core.errors import InternalError, InterpError
 from interpreters.sandbox.blame import Blame, Next
-from interpreters.sandbox.calls import patience, settle, too_late
+from interpreters.sandbox.calls import settle, too_late
 from interpreters.sandbox.crew import Crew, Seat
 from interpreters.sandbox.messages import ProtocolError, Ready, Reply
 from interpreters.sandbox.standing import Standings
@@ -106,7 +106,7 @@ class Dispatch:
         try:
             if job.seconds <= 0:
                 raise too_late()
-            job.patience = patience(job.seconds, seat.conversation.loading(job.task))
+            job.patience = seat.conversation.patience(job.task, job.seconds, now)
             frame = seat.conversation.call(job.task, job.seconds)
         except InterpError as error:
             job.fail(error)

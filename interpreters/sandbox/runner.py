@@ -21,7 +21,6 @@ from interpreters.sandbox.calls import (
     died,
     lied,
     overdue,
-    patience,
     ran_out_of_memory,
     reason_of,
     settle,
@@ -219,11 +218,12 @@ class SandboxRunner:
         if conversation.engines is None:
             engines = {name: self._engines[name] for name in self._languages if name in self._engines}
             self._send(conversation, conversation.load(engines, self._recycling), STARTING)
-        seconds = task.seconds(time.monotonic())
+        now = time.monotonic()
+        seconds = task.seconds(now)
         if seconds <= 0:
             self._put_back(conversation, spent=False)
             return too_late()
-        longest = patience(seconds, conversation.loading(task))
+        longest = conversation.patience(task, seconds, now)
         frame = conversation.call(task, seconds)
         try:
             self._send(conversation, frame, longest + (0 if conversation.ready else STARTING))

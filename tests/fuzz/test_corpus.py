@@ -42,5 +42,5 @@ def test_without_atheris_hypothesis_varies_the_corpus(tmp_path: Path, monkeypatc
 
 
 def test_nothing_found_is_said_with_the_number_of_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fuzz("tests.fuzz.targets.quantities", 1, CORPUS / "quantities", tmp_path / "reached")
+    assert fuzz("tests.fuzz.targets.frames", 1, CORPUS / "frames", tmp_path / "reached")
     assert "1 s, nothing found" in capsys.readouterr().out
