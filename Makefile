@@ -31,11 +31,12 @@ serve: $(READY)  ## run the webhook with bundled scripts and development certifi
 		--ledger sqlite:///var/ledger.db $(FLAGS)
 
 SECONDS ?= 60
+SEED ?= 0
 soak: $(READY)  ## mixed traffic with sandbox attacks for a minute: make soak [SECONDS=…]
 	$(BIN)/python -m tests.hostile.soak --seconds $(SECONDS)
 
-fuzz: $(READY)  ## readers of hostile input for a minute, guided by coverage: make fuzz [SECONDS=…] [TARGETS=…]
-	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(TARGETS)
+fuzz: $(READY)  ## readers of hostile input for a minute, guided by coverage: make fuzz [SECONDS=…] [SEED=…] [TARGETS=…]
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) $(TARGETS)
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest -n 2 $(TESTS)

@@ -1,14 +1,15 @@
-"""Where work goes that is too large for the event loop: a few threads, each answer awaited no longer than its deadline.
+"""Work beside the event loop's: what is too large for it goes to a few threads, and tasks are ended for good.
 
-The work itself must be bounded, since a thread cannot be stopped. The threads are few, which bounds what they hold.
+An answer of a thread is awaited no longer than its deadline. The work itself must be bounded, since a thread cannot be
+stopped. The threads are few, which bounds what they hold.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar, TypeVarTuple
+from typing import Any, Final, TypeVar, TypeVarTuple
 
 from interpreters.core.errors import BusyError
 
@@ -17,6 +18,8 @@ T = TypeVar("T")
 
 SMALL: Final = 128 * 1024
 """Bytes of JSON that the event loop may well look at itself: some milliseconds. Hardly any object has more."""
+
+_AGAIN_SECONDS: Final = 1.0
 
 
 class Background:
@@ -38,3 +41,17 @@ class Background:
     def close(self) -> None:
         """Begin nothing more; what is under way ends by itself."""
         self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+async def end_tasks(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel tasks until they have ended.
+
+    Once is not enough: a database driver may answer a cancellation with an error of its own, and a loop that outlives
+    errors then goes on.
+    """
+    pending = {task for task in tasks if not task.done()}
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=_AGAIN_SECONDS)
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -26,6 +26,7 @@ from estimator.accounting.review import ObjectMetadata
 from estimator.accounting.sources import FileAllowances
 from estimator.snapshot.apiserver import ApiServer
 from estimator.snapshot.kubeconfig import find_access
+from interpreters.background import end_tasks
 from interpreters.core.operations import Answer
 from interpreters.core.wire import Reply, Request
 from webhook.clusters import Clusters
@@ -158,9 +159,7 @@ async def accounting(service: Service) -> AsyncIterator[Accounting]:
             yield Accounting(ledger, gate, recorder, state, reconciler)
             await recorder.drain(_DRAIN_SECONDS)
         finally:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await end_tasks(running)
 
 
 def _warn(service: Service, problem: str | None) -> None:

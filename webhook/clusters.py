@@ -21,6 +21,7 @@ from estimator.service.precedence import Precedence
 from estimator.service.settings import Settings as EstimatorSettings
 from estimator.snapshot.cluster import Cluster, follow
 from estimator.state import ClusterState
+from interpreters.background import end_tasks
 from interpreters.core.errors import RequestError
 from interpreters.core.requirements import Component, ReplicaRequirements, Wire
 
@@ -134,6 +135,4 @@ async def following(sources: Sequence[str]) -> AsyncIterator[Clusters]:
         yield clusters
     finally:
         clusters.lanes.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(tasks)

@@ -16,6 +16,7 @@ from functools import partial
 import msgspec
 import uvloop
 
+from interpreters.background import end_tasks
 from interpreters.core.errors import InterpError
 from webhook import logs
 from webhook.handshakes import Refusals
@@ -93,9 +94,7 @@ class Running:
         await asyncio.gather(*(listener.stop(settings.drain_seconds) for listener in self._listeners))
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
         await asyncio.gather(*(listener.stop(0) for listener in self._listeners))
 
     async def _listen(self, routes: list[Route], host: str, port: int, name: str, share: bool) -> int:

@@ -30,7 +30,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _LINE_END: Final = re.compile(rb"\r\n|\n\r|\n|\r")
-_FOREIGN_NUMBER: Final = re.compile(rb"(?:[uU]?[lL]{2}|[iI])$")  # 64-bit and imaginary: values no script may hold
+_FOREIGN_NUMBER: Final = re.compile(rb"(?:[uU]?[lL]{2}[uU]?|[iI])$")  # 64-bit and imaginary: values no script may hold
 
 
 class Unreadable(Exception):

@@ -19,6 +19,7 @@ TARGETS = sorted(file.stem for file in (HERE / "targets").glob("*.py") if file.s
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="for all targets together (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of chance, to go the same way again (default: a new one)")
     parser.add_argument("--reached", type=Path, default=Path("build/fuzz"), help="inputs that reached new code")
     parser.add_argument("targets", nargs="*", metavar="TARGET", choices=[*TARGETS, []], help=", ".join(TARGETS))
     options = parser.parse_args(arguments)
@@ -27,18 +28,18 @@ def main(arguments: list[str]) -> int:
     failed = [
         target
         for target in targets
-        if not fuzz(f"tests.fuzz.targets.{target}", each, CORPUS / target, options.reached / target)
+        if not fuzz(f"tests.fuzz.targets.{target}", each, CORPUS / target, options.reached / target, options.seed)
     ]
     return 1 if failed else 0
 
 
-def fuzz(module: str, seconds: int, corpus: Path, reached: Path) -> bool:
+def fuzz(module: str, seconds: int, corpus: Path, reached: Path, seed: int = 0) -> bool:
     """Whether `seconds` of fuzzing found nothing; a find is printed, and its input is a new file in `corpus`."""
     reached.mkdir(parents=True, exist_ok=True)
     corpus.mkdir(parents=True, exist_ok=True)
     known = set(corpus.iterdir())
     run = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.child", module, str(seconds), corpus, reached, corpus],
+        [sys.executable, "-m", "tests.fuzz.child", module, str(seconds), str(seed), corpus, reached, corpus],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
     )  # fmt: skip
     if run.returncode == 0:

@@ -1,4 +1,4 @@
-"""One target under the fuzzer: `python -m tests.fuzz.child MODULE SECONDS FINDS CORPUS…`.
+"""One target under the fuzzer: `python -m tests.fuzz.child MODULE SECONDS SEED FINDS CORPUS…`.
 
 Coverage-guided with atheris where it is installed; elsewhere hypothesis varies the corpus. The exit status is 0 when
 nothing was found; otherwise the input that failed is a new file in the folder FINDS.
@@ -21,7 +21,7 @@ MOST_MIB = 1024
 Check = Callable[[bytes], None]
 
 
-def main(module: str, seconds: int, finds: Path, corpus: list[Path]) -> int:
+def main(module: str, seconds: int, seed: int, finds: Path, corpus: list[Path]) -> int:
     try:
         import atheris
     except ImportError:
@@ -30,6 +30,7 @@ def main(module: str, seconds: int, finds: Path, corpus: list[Path]) -> int:
         check = import_module(module).check
     limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-timeout={SLOWEST_SECONDS}"]
     places = [f"-rss_limit_mb={MOST_MIB}", f"-artifact_prefix={finds}/", *map(str, corpus)]
+    places += [f"-seed={seed}"] if seed else []
     atheris.Setup([module, *limits, *places, "-print_final_stats=1", "-verbosity=0"], check)
     atheris.Fuzz()  # ends the process
     return 0
@@ -69,5 +70,5 @@ def _varied(check: Check, seconds: int, finds: Path, corpus: list[Path]) -> int:
 
 
 if __name__ == "__main__":
-    _, module, seconds, finds, *corpus = sys.argv
-    sys.exit(main(module, int(seconds), Path(finds), [Path(folder) for folder in corpus]))
+    _, module, seconds, seed, finds, *corpus = sys.argv
+    sys.exit(main(module, int(seconds), int(seed), Path(finds), [Path(folder) for folder in corpus]))
