@@ -7,12 +7,18 @@ nothing was found; otherwise the input that failed is a new file in the folder F
 from __future__ import annotations
 
 import hashlib
+import itertools
+import secrets
 import sys
 import time
 import traceback
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 LONGEST = 4096
 SLOWEST_SECONDS = 10
@@ -25,7 +31,7 @@ def main(module: str, seconds: int, seed: int, finds: Path, corpus: list[Path]) 
     try:
         import atheris
     except ImportError:
-        return _varied(import_module(module).check, seconds, finds, corpus)
+        return _varied(import_module(module).check, seconds, seed, finds, corpus)
     with atheris.instrument_imports(include=["interpreters", "webhook", "yaml"]):
         check = import_module(module).check
     limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-timeout={SLOWEST_SECONDS}"]
@@ -36,37 +42,48 @@ def main(module: str, seconds: int, seed: int, finds: Path, corpus: list[Path]) 
     return 0
 
 
-def _varied(check: Check, seconds: int, finds: Path, corpus: list[Path]) -> int:
+def _varied(check: Check, seconds: int, seed: int, finds: Path, corpus: list[Path]) -> int:
+    import hypothesis
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import strategies as st
 
-    seeds = [file.read_bytes() for folder in corpus for file in sorted(folder.iterdir())] or [b""]
-    edits = st.lists(st.tuples(st.integers(0, LONGEST), st.integers(0, 8), st.binary(max_size=8)), max_size=6)
+    known = [file.read_bytes() for folder in corpus for file in sorted(folder.iterdir())] or [b""]
+    pieces = st.binary(max_size=8) | st.sampled_from(known).flatmap(_part)
+    edits = st.lists(st.tuples(st.integers(0, LONGEST), st.integers(0, 8), pieces), max_size=6)
     end = time.monotonic() + seconds
     failed: list[bytes] = []
 
+    # Not derandomized, which is hypothesis' own choice in CI: every round would try the same inputs again.
     @settings(max_examples=500, deadline=None, database=None, phases=[Phase.generate, Phase.shrink],
-              suppress_health_check=list(HealthCheck))  # fmt: skip
-    @given(st.sampled_from(seeds), edits)
-    def vary(seed: bytes, edits: list[tuple[int, int, bytes]]) -> None:
+              derandomize=False, suppress_health_check=list(HealthCheck))  # fmt: skip
+    @given(st.sampled_from(known), edits)
+    def vary(data: bytes, edits: list[tuple[int, int, bytes]]) -> None:
         for place, cut, new in edits:
-            start = place % (len(seed) + 1)
-            seed = seed[:start] + new + seed[start + cut :]
+            start = place % (len(data) + 1)
+            data = data[:start] + new + data[start + cut :]
         try:
-            check(seed)
+            check(data)
         except BaseException:
-            failed.append(seed)
+            failed.append(data)
             raise
 
+    rounds = itertools.count(seed) if seed else iter(lambda: secrets.randbits(64), None)
     while time.monotonic() < end:
         try:
-            vary()
+            hypothesis.seed(next(rounds))(vary)()
         except Exception:
             traceback.print_exc()
             smallest = failed[-1]  # hypothesis ends with the smallest
             (finds / f"crash-{hashlib.sha1(smallest, usedforsecurity=False).hexdigest()}").write_bytes(smallest)
             return 1
     return 0
+
+
+def _part(data: bytes) -> SearchStrategy[bytes]:
+    """A stretch of a known input: what a reader takes notice of is rarely found by chance."""
+    from hypothesis import strategies as st
+
+    return st.tuples(st.integers(0, len(data)), st.integers(0, 64)).map(lambda cut: data[cut[0] : cut[0] + cut[1]])
 
 
 if __name__ == "__main__":

@@ -33,10 +33,13 @@ def test_a_mistake_is_found_and_its_input_kept(tmp_path: Path, capsys: pytest.Ca
     assert f"kept: {kept}" in capsys.readouterr().out
 
 
-def test_without_atheris_hypothesis_varies_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seed", [0, 1])
+def test_without_atheris_hypothesis_varies_the_corpus(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "seed").write_bytes(b"{")
     monkeypatch.setitem(sys.modules, "atheris", None)
-    assert child.main("tests.fuzz.planted", 30, 0, tmp_path, [tmp_path]) == 1
+    assert child.main("tests.fuzz.planted", 30, seed, tmp_path, [tmp_path]) == 1
     [kept] = tmp_path.glob("crash-*")
     assert kept.read_bytes().startswith(b"{{")
 
