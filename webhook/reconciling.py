@@ -5,7 +5,7 @@ Without a kubeconfig the server cannot look; then it warns when a quota's own st
 
 from __future__ import annotations
 
-import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,6 +21,7 @@ from interpreters.core.errors import InterpError
 from webhook.ledger_state import LedgerState
 from webhook.logs import LOGGER
 from webhook.objects import LiveDemands
+from webhook.repeating import repeat
 
 _RETRY_SECONDS: Final = 10.0
 _LOOK_EVERY: Final = 60.0
@@ -45,20 +46,21 @@ class Reconciler:
 
     async def serve(self) -> None:
         await self.state.is_open.wait()
-        while True:
-            try:
-                await self._when_due()
-            except InterpError as error:
-                if str(error) != self.problem:
-                    LOGGER.error("the ledger cannot be compared with Karmada's bindings", extra={"reason": str(error)})
-                self.problem = str(error)
-                await asyncio.sleep(_RETRY_SECONDS)
-            except Exception:  # the next turn may do better, and /admit must not wait for ever unexplained
-                LOGGER.exception("comparing the ledger with Karmada's bindings failed through a mistake of ours")
-                await asyncio.sleep(_RETRY_SECONDS)
-            else:
-                self._is_done, self.problem = True, None
-                await asyncio.sleep(self.seconds / 4)
+        await repeat(
+            self._turn,
+            every=self.seconds / 4,
+            failing="the ledger cannot be compared with Karmada's bindings",
+            level=logging.ERROR,  # /admit decides nothing until then
+            retry=_RETRY_SECONDS,
+        )
+
+    async def _turn(self) -> None:
+        try:
+            await self._when_due()
+        except InterpError as error:
+            self.problem = str(error)
+            raise
+        self._is_done, self.problem = True, None
 
     async def _when_due(self) -> None:
         """Unless another server has done it lately."""
@@ -105,12 +107,10 @@ class ColdWatch:
 
     async def serve(self) -> None:
         await self.state.is_open.wait()
-        while True:
-            try:
-                self.tell(self._worded(missing_usage(self.quotas(), await self.ledger.totals())))
-            except InterpError as error:
-                LOGGER.warning("the ledger cannot be compared with the quotas' status", extra={"reason": str(error)})
-            await asyncio.sleep(_LOOK_EVERY)
+        await repeat(self._look, every=_LOOK_EVERY, failing="the ledger cannot be compared with the quotas' status")
+
+    async def _look(self) -> None:
+        self.tell(self._worded(missing_usage(self.quotas(), await self.ledger.totals())))
 
     @staticmethod
     def _worded(missing: list[str]) -> str | None:

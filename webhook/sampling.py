@@ -15,11 +15,10 @@ from estimator.accounting.history.readings import read_quotas
 from estimator.accounting.history.series import Reading, Subject
 from estimator.accounting.history.store import Retention, record
 from estimator.accounting.ledger import RECONCILED, Ledger
-from interpreters.core.errors import InterpError
 from interpreters.core.quantity import NANO
 from webhook.ledger_state import LedgerState
-from webhook.logs import LOGGER
 from webhook.metrics import Metrics
+from webhook.repeating import repeat
 
 MOST_KEYS: Final = 500
 _FIRST_SECONDS: Final = 15.0  # after a start there is more urgent work
@@ -37,23 +36,11 @@ class Sampler:
     seconds: float
     retention: Retention
     _shown: set[Subject] = field(default_factory=set, init=False)
-    _problem: str | None = field(default=None, init=False)
 
     async def serve(self) -> None:
         await self.state.is_open.wait()
         await asyncio.sleep(min(self.seconds, _FIRST_SECONDS))
-        while True:
-            try:
-                await self.sample()
-            except InterpError as error:
-                if str(error) != self._problem:
-                    LOGGER.warning("quotas cannot be sampled", extra={"reason": str(error)})
-                self._problem = str(error)
-            except Exception:  # a history with a gap is better than none from here on
-                LOGGER.exception("sampling quotas failed through a mistake of ours")
-            else:
-                self._problem = None
-            await asyncio.sleep(self.seconds)
+        await repeat(self.sample, every=self.seconds, failing="quotas cannot be sampled")
 
     async def sample(self) -> None:
         readings = await read_quotas(self.ledger, await self.quotas())

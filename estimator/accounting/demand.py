@@ -108,13 +108,9 @@ class EvictionTask(Lean, frozen=True, gc=False):
     replicas: int | None = None
 
 
-class DispatchingClusters(Lean, frozen=True, gc=False):
-    cluster_names: list[str] | None = None
-
-
 class Suspension(Lean, frozen=True, gc=False):
     dispatching: bool | None = None
-    dispatching_on_clusters: DispatchingClusters | None = None
+    dispatching_on_clusters: ClusterNames | None = None
     scheduling: bool | None = None
 
     @property

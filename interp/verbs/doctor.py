@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from interp.output import format_option
+from interp.samples import sample_option
 
 
 @click.command(name="doctor")
@@ -21,13 +22,7 @@ from interp.output import format_option
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Of the Karmada API server: compare what is registered there.",
 )
-@click.option(
-    "--sample",
-    "samples",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    multiple=True,
-    help="As for `interp register`: objects to prove scripts harmless with.",
-)
+@sample_option
 @click.option("--context", "kube_context", default="", help="In the kubeconfig.")
 @click.option("--all", "everything", is_flag=True, help="Ask about every case object, not one per operation.")
 @format_option("text", "json")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from interp.completions import complete_kinds
+from interp.samples import sample_option
 from interp.scripts import Sources, open_scripts, script_options
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.documents import dump_documents
@@ -30,13 +31,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Write customizations and test data below DIR, laid out as Karmada does, instead of printing.",
 )
-@click.option(
-    "--sample",
-    "samples",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    multiple=True,
-    help="Objects to prove scripts harmless with.",
-)
+@sample_option
 def command(names: tuple[str, ...], testdata: Path | None, samples: tuple[Path, ...], **options: Any) -> int:
     """Print customizations for `kubectl apply` to Karmada, one document a kind, each script complete in itself.
 

@@ -11,6 +11,7 @@ import click
 from interp.completions import complete_kind_patterns, complete_operations, one_of
 from interp.output import format_option
 from interp.release import karmada_option
+from interp.samples import sample_option
 
 if TYPE_CHECKING:
     from webhook.registration.admission import Admission
@@ -50,7 +51,7 @@ _KINDS: dict[str, Any] = {"multiple": True, "metavar": "KINDS", "shell_complete"
     help="As for `interp serve`. [INTERP_BUNDLED_LANGUAGE]",
 )
 @click.option("--config", help="The settings file of `interp serve`. [INTERP_CONFIG]")
-@click.option("--sample", "samples", type=_FILE, multiple=True, help="Objects to prove scripts harmless with.")
+@sample_option
 @click.option("--admission", is_flag=True, help="Also the ValidatingWebhookConfiguration for /admit and policies.")
 @click.option("--admission-port", type=int, help="Where these are served, if on a second listener (adminPort).")
 @click.option(

@@ -1,10 +1,12 @@
-"""A folder with a script and an object, for the tests of `interp run`."""
+"""A folder with a script and an object for the tests of `interp run`, and one made by `interp new`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+
+from tests.interp.command import interp
 
 SCRIPT = """
 local kube = require("kube")
@@ -40,4 +42,10 @@ def place(tmp_path: Path) -> Path:
     )
     (tmp_path / "observed.yaml").write_text(OBJECT.replace("replicas: 2", "replicas: 2, kept: yes"))
     (tmp_path / "status.yaml").write_text("- {clusterName: a, applied: true}\n- {clusterName: b, applied: true}\n")
+    return tmp_path
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    assert interp("new", "example.io/v1/Thing", cwd=tmp_path).code == 0
     return tmp_path
