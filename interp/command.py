@@ -37,6 +37,7 @@ VERBS: Final[dict[str, dict[str, str]]] = {
         "estimate": "how many replicas or sets fit, and what stops the next one",
         "schedule": "where a workload would go, and why not elsewhere",
         "bind": "the ResourceBinding that Karmada would write",
+        "admit": "whether a running server would admit manifests",
         "audit": "what workloads really cost their quotas",
         "cost": "what workloads cost in money, by team, workload and component",
         "ledger": "what is charged to whom",

@@ -146,11 +146,13 @@ async def private_routes(service: Service) -> AsyncIterator[list[Route]]:
             routes.append(unconfigured("/estimate", "clusters, to NAME=FOLDER or NAME=KUBECONFIG"))
         if settings.ledger:
             from webhook.accounting import accounting
+            from webhook.admit import SHAPES as ADMIT_SHAPES
             from webhook.admit import admit_routes
 
             books = await stack.enter_async_context(accounting(service))
             service.seen = books.see
             service.observers.append(partial(books.observe, service.metrics))
+            service.shapes += ADMIT_SHAPES
             routes += admit_routes(service, books)
         else:
             routes.append(unconfigured("/admit", "ledger, to sqlite:///file or postgresql://user@host/name"))

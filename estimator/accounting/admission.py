@@ -90,22 +90,30 @@ class Gate:
 
         Raises `LedgerError` when the ledger cannot be written within `seconds`. Then nothing was charged, or it is
         written late; either way the same request again gets the decision that stands."""
+        case = self.case(request, interpretation)
+        if case is None:
+            return Verdict(True)
+        case = replace(case, allowances=await self.quotas.allowances(case.workload.namespace))
+        task = Task(case.workload, case.decide, request.uid)
+        return await (self.ledger.look if request.dry_run else self.ledger.submit)(task, seconds)
+
+    def case(
+        self, request: AdmissionRequest, interpretation: Interpretation | None, allowances: Sequence[Allowance] = ()
+    ) -> Case | None:
+        """What there is to decide; None for a request that passes untouched."""
         binding = _binding(request)
         if (interpretation is None and binding is None) or request.sub_resource:
-            return Verdict(True)
+            return None
         if request.operation not in ("CREATE", "UPDATE", "DELETE"):
-            return Verdict(True)
+            return None
         if request.operation == "UPDATE" and request.metadata.deletion_timestamp:
-            return Verdict(True)  # it is on its way out: finalizers must be able to go
+            return None  # it is on its way out: finalizers must be able to go
         workload = binding.workload if binding is not None else request.workload
-        said = interpretation or Interpretation()
-        case = _Case(self, request, said, binding, workload, await self.quotas.allowances(workload.namespace))
-        task = Task(workload, case.decide, request.uid)
-        return await (self.ledger.look if request.dry_run else self.ledger.submit)(task, seconds)
+        return Case(self, request, interpretation or Interpretation(), binding, workload, allowances)
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class Case:
     """One request with all that is known about it."""
 
     gate: Gate

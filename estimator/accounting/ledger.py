@@ -7,7 +7,7 @@ so that servers whose clocks differ agree on what has expired.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Final, Self
@@ -85,17 +85,30 @@ class Ledger:
 
     async def look(self, task: Task[Answer], seconds: float | None = None) -> Answer:
         """Do the same without writing anything. Raises `LedgerError` within `seconds`."""
-        bound = MOST_SECONDS if seconds is None else seconds
-        looking = asyncio.create_task(self._look(task, bound))  # not cancelled: the driver could wait for its answer
-        await asyncio.wait({looking}, timeout=bound)
-        if not looking.done():
-            raise LedgerError(f"the ledger did not answer within {bound:.1f} s")
-        return looking.result()
+        namespace = task.workload.namespace
+        return await self.look_through(
+            {namespace: [task.workload]}, lambda pages: task.run(pages[namespace]), seconds, [task.request]
+        )
 
-    async def _look(self, task: Task[Answer], seconds: float) -> Answer:
-        workloads = {task.workload.namespace: [task.workload]}
-        async with self._transaction(workloads, [task.request], read_only=True, seconds=seconds) as transaction:
-            return await task.run(transaction.pages[task.workload.namespace])
+    async def look_through(
+        self,
+        workloads: Mapping[str, Sequence[WorkloadKey]],
+        run: Callable[[Mapping[str, Page]], Awaitable[Answer]],
+        seconds: float | None = None,
+        requests: Sequence[str] = (),
+    ) -> Answer:
+        """The same on the pages of several namespaces; the charges of these workloads are read at once."""
+        bound = MOST_SECONDS if seconds is None else seconds
+
+        async def looking() -> Answer:
+            async with self._transaction(workloads, requests, read_only=True, seconds=bound) as transaction:
+                return await run(transaction.pages)
+
+        task = asyncio.create_task(looking())  # not cancelled: the driver could wait for its answer
+        await asyncio.wait({task}, timeout=bound)
+        if not task.done():
+            raise LedgerError(f"the ledger did not answer within {bound:.1f} s")
+        return task.result()
 
     @asynccontextmanager
     async def page(self, namespace: str, *, read_only: bool = False) -> AsyncIterator[Page]:

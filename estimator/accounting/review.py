@@ -111,11 +111,18 @@ class _Review(Struct, frozen=True, rename="camel"):
     kind: str = "AdmissionReview"
 
 
+def request_to_create(kind: GroupVersionKind, obj: bytes, namespace: str) -> AdmissionRequest:
+    """What the API server would ask if an object, given as JSON, were created. No uid: such a request is never sent."""
+    named = _Kind(kind.version, kind.kind, kind.group)
+    return AdmissionRequest("", "CREATE", named, namespace=namespace, object=Raw(obj), dry_run=True)
+
+
 def decode_review(body: bytes) -> AdmissionRequest:
     """Read the API server's body. Raises `RequestError`."""
     review = decoded(body, lambda why: RequestError(f"not an AdmissionReview: {why}"), _Review)
     if (review.api_version, review.kind) != (API, "AdmissionReview"):
-        raise RequestError(f"expected {API} AdmissionReview, got {review.api_version:.80} {review.kind:.80}")
+        hint = "; add ?dryRun to the path to try a List" if review.kind == "List" else ""
+        raise RequestError(f"expected {API} AdmissionReview, got {review.api_version:.80} {review.kind:.80}{hint}")
     if review.request is None:
         raise RequestError("request: missing; an AdmissionReview without a request asks nothing")
     return review.request

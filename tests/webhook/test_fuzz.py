@@ -23,8 +23,8 @@ from interpreters.core.errors import RequestError
 from interpreters.core.operations import BY_NAME
 from interpreters.core.wire import decode_request
 from tests.webhook.server import ENVELOPE, Client, Server, eventually, request
+from tests.webhook.test_admit import QUOTA, review
 from tests.webhook.test_admit import flags as admit_flags
-from tests.webhook.test_admit import review
 from tests.webhook.test_estimate import SET, WORKLOAD, node
 from tests.webhook.test_validate_policy import GROUPS
 from tests.webhook.test_validate_policy import review as policy_review
@@ -35,6 +35,11 @@ junk = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
+BINDING = {
+    "apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding", "metadata": {"name": "x"},
+    "spec": {"resource": {"apiVersion": "stage.example.org/v1", "kind": "Act", "name": "x"}, "components": SET,
+             "clusters": [{"name": "m1", "replicas": 1}]},
+}  # fmt: skip
 SEEDS: dict[str, list[dict[str, Any]]] = {
     "/interpret": [
         {**ENVELOPE, "request": request("starlark", name, components=[], replicas=1, needs="x", kept=1, more={
@@ -45,6 +50,10 @@ SEEDS: dict[str, list[dict[str, Any]]] = {
         {"components": SET}, {"workload": WORKLOAD}, {"replicaRequirements": {"resourceRequest": {"cpu": "1"}}},
     ],
     "/admit": [review("x", "1"), review("x", "1", "DELETE"), review("x", "1", "UPDATE", oldObject=WORKLOAD)],
+    "/admit?dryRun": [
+        {"apiVersion": "v1", "kind": "List", "items": [
+            review("x", "1")["request"]["object"], QUOTA, WORKLOAD, {"apiVersion": "v1", "kind": "Secret"}, BINDING]},
+    ],
     "/validate-policy": [policy_review({"clusterAffinities": GROUPS, "spreadConstraints": [{"minGroups": 1}]})],
 }  # fmt: skip
 
@@ -124,12 +133,14 @@ def document(client: Client) -> dict[str, Any]:
 @pytest.mark.parametrize("path", SEEDS)
 def test_every_answer_is_one_that_the_document_describes(client: Client, document: dict[str, Any], path: str) -> None:
     validate = validator_for(json.dumps(document))
-    described = document["paths"][path]["post"]["responses"]
+    described = document["paths"][path.partition("?")[0]]["post"]["responses"]
 
     @SHARED
     @given(mutated(path))
     def check(body: Any) -> None:
-        status, answer = client.post(json.dumps(body).encode("utf-8", "surrogatepass"), f"{path}?timeout=2s")
+        status, answer = client.post(
+            json.dumps(body).encode("utf-8", "surrogatepass"), f"{path}{'&' if '?' in path else '?'}timeout=2s"
+        )
         assert str(status) in described
         assert status != 500, answer
         validate(described[str(status)]["content"]["application/json"]["schema"], answer)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from estimator.accounting.amounts import nano_of
 from estimator.accounting.audit import is_over
 from estimator.accounting.readable import readable
-from estimator.accounting.report import AuditReport, Line, NamespaceReport
+from estimator.accounting.report import AuditReport, Effect, Line, NamespaceReport
 from estimator.accounting.states import STATES
 
 NOTHING = "-"
@@ -40,13 +40,17 @@ def what_if_lines(report: AuditReport) -> list[str]:
         adds = amounts_line(one.adds, signed=one.change == "changed")
         lines.append(f"with {one.workload} ({one.change}) in {number(one.clusters, 'cluster')}: it adds {adds}")
     lines += [f"with {quota} as given" for quota in report.what_if.quotas]
-    for effect in report.what_if.effects:
-        old, new = (
-            f"{shown(effect.key, used)} of {shown(effect.key, limit)}" if limit is not None else "no quota"
-            for used, limit in ((effect.used_before, effect.limit_before), (effect.used, effect.limit))
-        )
-        lines.append(f"{effect.quota} {effect.key}: {old} → {new}, {effect.verdict}")
+    lines += map(effect_line, report.what_if.effects)
     return lines or ["with nothing that would change"]
+
+
+def effect_line(effect: Effect) -> str:
+    """One key of a quota, before and after."""
+    old, new = (
+        f"{shown(effect.key, used)} of {shown(effect.key, limit)}" if limit is not None else "no quota"
+        for used, limit in ((effect.used_before, effect.limit_before), (effect.used, effect.limit))
+    )
+    return f"{effect.quota} {effect.key}: {old} → {new}, {effect.verdict}"
 
 
 def state_lines(page: NamespaceReport) -> list[str]:

@@ -12,9 +12,11 @@ import msgspec
 from estimator.accounting.chargeback.rendering import BillReport
 from estimator.accounting.report import AuditReport
 from estimator.accounting.statement import Statement
+from estimator.accounting.trial import TrialReport
 
 FOLDER = Path(__file__).parents[3] / "docs" / "schemas"
 PUBLISHED: dict[str, tuple[type, str]] = {
+    "admit-output.json": (TrialReport, "The answer of `interp admit -o json`, and of /admit?dryRun to a List"),
     "audit-output.json": (AuditReport, "The report of `interp audit -o json`"),
     "cost-output.json": (BillReport, "The bill of `interp cost -o json`"),
     "ledger-show-output.json": (Statement, "The statement of `interp ledger show -o json`"),

@@ -104,7 +104,7 @@ def folder(path: Path) -> Path:
     """A changed workload, a new one, a larger quota, and something that costs no quota."""
     made = path / "manifests"
     made.mkdir()
-    (made / "a.yaml").write_text(FLINK.replace("replicas: 2", "replicas: 3"))
+    (made / "a.yaml").write_text(FLINK.replace("parallelism: 4", "parallelism: 6"))
     (made / "b.yaml").write_text(FLINK.replace("wordcount", "orders"))
     (made / "c.yaml").write_text(yaml.safe_dump(federated({"cpu": "30", "memory": "40Gi"}, "streams")))
     (made / "d.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: streams}\n")
@@ -116,7 +116,7 @@ def test_a_whole_folder_is_weighed(output: str, tmp_path: Path) -> None:
     shown = audit("--with", folder(tmp_path), "--clusters", "2", "-o", output).out
     assert "streams/compute" in shown
     if output != "csv":
-        assert "(changed) in 1 cluster: it adds" in shown
+        assert "(changed) in 1 cluster: it adds cpu +2, memory +4 GiB, pods +1" in shown
         assert "(new) in 2 clusters: it adds cpu 10, memory 20 GiB, pods 6" in shown
         assert "cpu: 11 of 12 → " in shown
         assert "still over" not in shown
