@@ -1,16 +1,15 @@
-"""Registering with a live Karmada: what would change there, applying it, taking it back, having Karmada ask again."""
+"""What a live Karmada holds of the kinds to register, who answers for them there, and what registering would change."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
 
-from estimator.snapshot.apiserver import ApiError, ApiServer
-from estimator.snapshot.listing import list_objects
+from estimator.snapshot.apiserver import ApiServer
+from estimator.snapshot.listing import get_object, list_objects
 from interpreters.core.errors import InterpError
 from interpreters.core.karmada import Release
 from interpreters.core.karmada_answers import answered_by_karmada
@@ -23,14 +22,11 @@ from webhook.registration.others import OtherWebhooks
 Answer = Callable[[dict[str, Any], Operation], Reply]
 Tuples = Mapping[GroupVersionKind, Collection[Operation]]
 CONFIGURATIONS: Final = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
-ADMISSIONS: Final = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 _CUSTOMIZATIONS: Final = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
 _BINDINGS: Final = (
     "/apis/work.karmada.io/v1alpha2/resourcebindings",
     "/apis/work.karmada.io/v1alpha2/clusterresourcebindings",
 )
-_TOUCHED: Final = "interp.dev/touched"
-_MISSING: Final = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +61,7 @@ class Estate:
             obj = self.objects.get((kind, namespace, name))
             if obj is None:
                 continue
-            offers = Offers(
-                self.registered.get(kind, ()),
-                after.get(kind, ()),
-                {*self.customized.get(kind, ()), *self.others.asked_first(kind)},
-                {*answered_by_karmada(kind, release), *self.others.asked_next(kind)},
-            )
+            offers = self._offers(kind, after, release)
             try:
                 seen = change_of(binding, offers, gate=gate, answer=lambda op, obj=obj: answer(obj, op))  # type: ignore[misc]
             except InterpError as error:
@@ -78,11 +69,23 @@ class Estate:
             if seen is not None:
                 yield Change(kind, namespace, name, seen.what, seen.undivided)
 
+    def _offers(self, kind: GroupVersionKind, after: Tuples, release: Release) -> Offers:
+        """Karmada asks customizations, then webhooks by their names, then its own scripts."""
+        first = _by_webhooks(self.others.asked_first(kind))
+        first.update(dict.fromkeys(self.customized.get(kind, ()), "a ResourceInterpreterCustomization"))
+        own = dict.fromkeys(answered_by_karmada(kind, release), "Karmada itself")
+        following = {**own, **_by_webhooks(self.others.asked_next(kind))}
+        return Offers(self.registered.get(kind, ()), after.get(kind, ()), first, following)
+
+
+def _by_webhooks(named: Mapping[Operation, str]) -> dict[Operation, str]:
+    return {operation: f"the webhook of {name}" for operation, name in named.items()}
+
 
 async def read_estate(server: ApiServer, name: str, kinds: Collection[GroupVersionKind]) -> Estate:
     """The bindings of these kinds, their objects, and who answers for them now. Raises `ApiError`."""
     estate = Estate(
-        registered=await registered_tuples(server, name),
+        registered=tuples_of(await get_object(server, f"{CONFIGURATIONS}/{name}") or {}),
         customized=await customized_tuples(server),
         others=await other_webhooks(server, name),
     )
@@ -101,17 +104,6 @@ async def read_estate(server: ApiServer, name: str, kinds: Collection[GroupVersi
     return estate
 
 
-async def registered_tuples(server: ApiServer, name: str) -> dict[GroupVersionKind, set[Operation]]:
-    """What the configuration of this name registers now; nothing if it is not there."""
-    try:
-        configuration = msgspec.json.decode(await server.get(f"{CONFIGURATIONS}/{name}"))
-    except ApiError as error:
-        if error.status != _MISSING:
-            raise
-        return {}
-    return tuples_of(configuration)
-
-
 def tuples_of(configuration: Mapping[str, Any]) -> dict[GroupVersionKind, set[Operation]]:
     """The tuples that the rules of a configuration mean; those with a star, never written by interp, are left out."""
     found: dict[GroupVersionKind, set[Operation]] = {}
@@ -127,16 +119,21 @@ def tuples_of(configuration: Mapping[str, Any]) -> dict[GroupVersionKind, set[Op
     return found
 
 
+async def configurations(server: ApiServer) -> AsyncIterator[dict[str, Any]]:
+    """Every ResourceInterpreterWebhookConfiguration."""
+    async for page in list_objects(server, CONFIGURATIONS):
+        for item in page:
+            yield msgspec.json.decode(item)
+
+
 async def other_webhooks(server: ApiServer, name: str) -> OtherWebhooks:
     """What the configurations of other names register."""
     found: list[tuple[str, Mapping[str, Any]]] = []
-    async for page in list_objects(server, CONFIGURATIONS):
-        for item in page:
-            other = msgspec.json.decode(item)
-            of_name = str((other.get("metadata") or {}).get("name", ""))
-            if of_name != name:
-                webhooks = other.get("webhooks") or ()
-                found += [(of_name, rule) for webhook in webhooks for rule in webhook.get("rules") or ()]
+    async for other in configurations(server):
+        of_name = str((other.get("metadata") or {}).get("name", ""))
+        if of_name != name:
+            webhooks = other.get("webhooks") or ()
+            found += [(of_name, rule) for webhook in webhooks for rule in webhook.get("rules") or ()]
     return OtherWebhooks(name, tuple(found))
 
 
@@ -153,73 +150,21 @@ async def customized_tuples(server: ApiServer) -> dict[GroupVersionKind, set[Ope
     return found
 
 
-async def live_objects(server: ApiServer, kind: GroupVersionKind) -> Any:
+async def live_objects(server: ApiServer, kind: GroupVersionKind) -> AsyncIterator[dict[str, Any]]:
     """Every object of a kind that the server serves, in all namespaces."""
-    path = await _path_of(server, kind)
+    path = await path_of(server, kind)
     if path is not None:
         async for page in list_objects(server, path):
             for item in page:
                 yield {**msgspec.json.decode(item), "apiVersion": kind.api_version, "kind": kind.kind}
 
 
-async def _path_of(server: ApiServer, kind: GroupVersionKind) -> str | None:
+async def path_of(server: ApiServer, kind: GroupVersionKind) -> str | None:
     """The path of a kind's list, by discovery; None if the server does not serve it."""
     root = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
-    try:
-        served = msgspec.json.decode(await server.get(root)).get("resources") or ()
-    except ApiError as error:
-        if error.status != _MISSING:
-            raise
-        return None
+    served = (await get_object(server, root) or {}).get("resources") or ()
     names = [one["name"] for one in served if one.get("kind") == kind.kind and "/" not in one["name"]]
     return f"{root}/{names[0]}" if names else None
-
-
-async def send(server: ApiServer, documents: Collection[Mapping[str, Any]]) -> Iterator[str]:
-    """Apply the objects; a line about each."""
-    lines = []
-    for document in documents:
-        plural = document["kind"].lower() + "s"
-        name = document["metadata"]["name"]
-        await server.apply(f"/apis/{document['apiVersion']}/{plural}/{name}", "interp", msgspec.json.encode(document))
-        lines.append(f"{plural}/{name} applied to {server.address}")
-    return iter(lines)
-
-
-async def remove(server: ApiServer, name: str) -> Iterator[str]:
-    """Delete what was registered under a name; a line about each object, also about one that is not there."""
-    lines = []
-    for path in (f"{CONFIGURATIONS}/{name}", f"{ADMISSIONS}/{name}-admission"):
-        shown = path.removeprefix("/apis/").split("/", 2)[2]
-        try:
-            await server.delete(path)
-            lines.append(f"{shown} removed from {server.address}")
-        except ApiError as error:
-            if error.status != _MISSING:
-                raise
-            lines.append(f"{shown} is not there")
-    return iter(lines)
-
-
-async def touch(server: ApiServer, kinds: Collection[GroupVersionKind]) -> int:
-    """Have Karmada ask again about every object of these kinds, and say how many there are.
-
-    Karmada asks when an object changes. An annotation set and taken away again is two changes that leave no trace.
-    """
-    touched = 0
-    for kind in sorted(kinds):
-        path = await _path_of(server, kind)
-        if path is None:
-            continue
-        async for obj in live_objects(server, kind):
-            metadata = obj["metadata"]
-            root, _, plural = path.rpartition("/")
-            scope = f"/namespaces/{metadata['namespace']}" if metadata.get("namespace") else ""
-            one = f"{root}{scope}/{plural}/{metadata['name']}"
-            for value in (datetime.now(UTC).isoformat(), None):
-                await server.merge(one, msgspec.json.encode({"metadata": {"annotations": {_TOUCHED: value}}}))
-            touched += 1
-    return touched
 
 
 def _resource(binding: Mapping[str, Any]) -> tuple[GroupVersionKind, str, str]:

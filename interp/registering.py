@@ -16,7 +16,16 @@ from estimator.snapshot.kubeconfig import find_access
 from interp.admission import check_service, unguarded_quotas
 from interp.inputs import read_objects
 from interp.kind_patterns import matcher, refuse_unknown, split_patterns
-from interp.live_registration import Change, Estate, read_estate, remove, send, touch
+from interp.live_registration import Change, Estate, read_estate
+from interp.live_writing import (
+    Standing,
+    apply,
+    displaced,
+    path_to,
+    read_standing,
+    touch,
+    touchable,
+)
 from interp.release import release_of
 from interpreters.catalog import Catalog
 from interpreters.core.karmada import NEWEST, Release
@@ -33,7 +42,7 @@ from webhook.registration.rules import Wishes
 from webhook.settings import Settings
 
 _SHOWN = 20
-_FLAGS = {"applies": "--apply", "touches": "--touch"}
+_MANY = 200  # objects to touch take a while
 
 
 class Scripts(NamedTuple):
@@ -127,12 +136,12 @@ class Registration:
         async with ApiServer(find_access(self.options["kubeconfig"], self.options["kube_context"])) as server:
             if self.options["applies"]:
                 await self._check_admission(server)
-                await self._judge(server)
-                for line in await send(server, self.documents):
-                    click.echo(line)
+                standing = [await read_standing(server, path_to(document)) for document in self.documents]
+                await self._judge(server, standing)
+                for stands, document in zip(standing, self.documents, strict=True):
+                    click.echo(await apply(server, stands, document))
             if self.options["touches"]:
-                touched = await touch(server, self.plan.tuples)
-                click.echo(f"Karmada is asking again about {touched} object{'' if touched == 1 else 's'}")
+                await _touch(server, self.plan)
 
     async def _check_admission(self, server: ApiServer) -> None:
         if self.admission is None:
@@ -142,22 +151,29 @@ class Registration:
         for line in await unguarded_quotas(server, self.admission):
             click.echo(f"warning: {line}", err=True)
 
-    async def _judge(self, server: ApiServer) -> None:
+    async def _judge(self, server: ApiServer, standing: Sequence[Standing]) -> None:
+        replaced = [
+            line for stands, new in zip(standing, self.documents, strict=True) for line in displaced(stands, new)
+        ]
+        for line in replaced:
+            click.echo(line, err=True)
         release = self.options["karmada"]
         estate = await read_estate(server, self.documents[0]["metadata"]["name"], tuple(self.plan.tuples))
         for line in _shadowed(self.plan, estate):
             click.echo(f"warning: {line}", err=True)
-        given = _gate(self.options["gates"])
+        for line in _dropped(self.plan, estate):
+            click.echo(f"no longer registered: {line}", err=True)
+        given = given_gate(self.options["gates"])
         gate = estate.tells_components if given is None else given
         changes = list(estate.changes(self.plan.tuples, release, self.scripts.answer, gate=gate))
-        _name(changes, f"with {GATE} {'on' if gate else 'off'}")
+        name_changes(changes, f"with {GATE} {'on' if gate else 'off'}")
         if given is None and not gate:
             # No binding shows that the gate is on, but it may be; that would cost most where something is divided.
             on = estate.changes(self.plan.tuples, release, self.scripts.answer, gate=True)
             perhaps = [change for change in on if change.undivided]
-            _name(perhaps, f"if {GATE} is on, which --feature-gates would say")
+            name_changes(perhaps, f"if {GATE} is on, which --feature-gates would say")
             changes += perhaps
-        if changes and not self.options["yes"]:
+        if (changes or replaced) and not self.options["yes"]:
             click.echo("nothing was applied; --yes applies it all the same, --kinds narrows it", err=True)
             raise click.exceptions.Exit(1)
 
@@ -174,7 +190,30 @@ def _shadowed(plan: Plan, estate: Estate) -> Iterator[str]:
             )
 
 
-def _name(changes: Sequence[Change], when: str) -> None:
+def _dropped(plan: Plan, estate: Estate) -> Iterator[str]:
+    """What is registered now and would not be any more: what is applied takes the place of what stands there."""
+    for kind, operations in sorted(estate.registered.items()):
+        gone = sorted(str(operation) for operation in operations if operation not in plan.tuples.get(kind, ()))
+        if gone:
+            yield f"{kind}: {', '.join(gone)}"
+
+
+async def _touch(server: ApiServer, plan: Plan) -> None:
+    """Raises `click.exceptions.Exit` with 1, after naming them, when objects could not be touched."""
+    objects = await touchable(server, plan.tuples)
+    if len(objects) > _MANY:
+        click.echo(f"touching {len(objects)} objects, about ten a second", err=True)
+    done = await touch(server, objects)
+    click.echo(f"Karmada is asking again about {done.count} object{'' if done.count == 1 else 's'}")
+    for line in done.refused[:_SHOWN]:
+        click.echo(f"not touched: {line}", err=True)
+    if len(done.refused) > _SHOWN:
+        click.echo(f"… and {len(done.refused) - _SHOWN} more", err=True)
+    if done.refused:
+        raise click.exceptions.Exit(1)
+
+
+def name_changes(changes: Sequence[Change], when: str) -> None:
     if changes:
         click.echo(f"{when}, the next change of its object changes:", err=True)
     for change in changes[:_SHOWN]:
@@ -183,7 +222,7 @@ def _name(changes: Sequence[Change], when: str) -> None:
         click.echo(f"  … and {len(changes) - _SHOWN} more", err=True)
 
 
-def _gate(text: str) -> bool | None:
+def given_gate(text: str) -> bool | None:
     """The feature gate as it was given, None if it was not."""
     name, equals, value = text.partition("=")
     if not text:
@@ -191,37 +230,3 @@ def _gate(text: str) -> bool | None:
     if name.strip() != GATE or not equals or value.strip().lower() not in ("true", "false"):
         raise click.UsageError(f'--feature-gates: expected {GATE}=true or {GATE}=false, got "{text}"')
     return value.strip().lower() == "true"
-
-
-async def take_back(options: Mapping[str, Any]) -> None:
-    """`--remove`: the objects of a name go; what Karmada wrote with our answers stays until its objects change.
-
-    Raises `click.exceptions.Exit` with 1, after naming them, when divisions would be lost and nobody said yes."""
-    for flag in ("applies", "touches"):
-        if options[flag]:
-            raise click.UsageError(f"--remove takes back what --apply registered; leave {_FLAGS[flag]} out")
-    name = (options["name"] or "interp").partition(".")[0]
-    async with ApiServer(find_access(options["kubeconfig"], options["kube_context"])) as server:
-        if not options["yes"]:
-            await _refuse_to_undivide(server, name, options)
-        for line in await remove(server, name):
-            click.echo(line)
-    click.echo("Karmada answers by itself again; each binding keeps what it has until its object changes", err=True)
-
-
-async def _refuse_to_undivide(server: ApiServer, name: str, options: Mapping[str, Any]) -> None:
-    """A kind that Karmada alone cannot divide goes whole to each cluster once nobody counts it any more."""
-    estate = await read_estate(server, name, ())
-    given = _gate(options["gates"])
-    gate = estate.tells_components if given is None else given
-    release = await release_of(server, options["karmada"])
-    # Whatever answers afterwards, it is no script of ours.
-    changes = [change for change in estate.changes({}, release, _nobody, gate=gate) if change.undivided]
-    _name(changes, "without interp")
-    if changes:
-        click.echo("nothing was removed; --yes removes it all the same", err=True)
-        raise click.exceptions.Exit(1)
-
-
-def _nobody(obj: dict[str, Any], operation: Operation) -> Reply:
-    raise AssertionError(f"{operation} is registered nowhere")

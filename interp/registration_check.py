@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -27,6 +26,7 @@ from interpreters.division_proof import CaseProof
 from interpreters.interpretation import load_functions
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import scan
+from webhook.registration.ownership import address_of, address_of_url
 from webhook.registration.plan import NATIVE, plan_registration
 from webhook.registration.rules import COUNTING, NO_WISHES, Asked, Proof, Wishes, reasons_against
 
@@ -61,7 +61,7 @@ def check_registration(
         return [Finding("error", _SUBJECT, str(error), "give the kubeconfig of the Karmada API server")]
     if not registered.ours and not registered.starred:
         known = f"; registered are {', '.join(registered.others)}" if registered.others else ""
-        message = f"Karmada does not call {_address(url)}{known}"
+        message = f"Karmada does not call {address_of_url(url)}{known}"
         return [Finding("error", _SUBJECT, message, f"{_AGAIN}; --url must be the one that Karmada is given")]
     found = scan([Path(place) for place in scripts], bundled=None if bundled == "none" else bundled)
     with SandboxRunner() as runner:
@@ -82,8 +82,8 @@ async def _read(url: str, kubeconfig: Path, context: str) -> Registered:
         async for page in list_objects(server, CONFIGURATIONS):
             for item in page:
                 for webhook in msgspec.json.decode(item).get("webhooks") or ():
-                    address = _address_of(webhook.get("clientConfig") or {})
-                    if address == _address(url):
+                    address = address_of(webhook.get("clientConfig") or {})
+                    if address == address_of_url(url):
                         registered.starred += _starred(webhook)
                         for kind, operations in tuples_of({"webhooks": [webhook]}).items():
                             registered.ours.setdefault(kind, set()).update(operations)
@@ -155,15 +155,3 @@ def _karmada(kind: GroupVersionKind, registered: Registered) -> frozenset[Operat
 
 def _names(operations: Collection[Operation]) -> str:
     return ", ".join(sorted(map(str, operations)))
-
-
-def _address(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.hostname}:{parts.port or 443}"
-
-
-def _address_of(client: Mapping[str, Any]) -> str:
-    if client.get("url"):
-        return _address(str(client["url"]))
-    service = client.get("service") or {}
-    return f"{service.get('name')}.{service.get('namespace')}.svc:{service.get('port') or 443}"

@@ -17,6 +17,7 @@ import aiohttp
 
 from estimator.snapshot.credentials import Grant
 from estimator.snapshot.kubeconfig import Access
+from estimator.snapshot.refusals import refusal
 from interpreters.core.errors import InputError, InterpError
 
 _CONNECT_SECONDS: Final = 10.0
@@ -24,6 +25,8 @@ _ANSWER_SECONDS: Final = 60.0
 _APPLY: Final = "application/apply-patch+yaml"
 _MERGE: Final = "application/merge-patch+json"
 _USER_AGENT: Final = "interp-estimator"
+_LONGEST_STATUS: Final = 64 * 1024
+UNREACHABLE: Final = 503  # what stands for a server that gave no answer
 _TLS_CONTEXT: Final = re.compile(r" ssl:(<[^>]*>|\S+)")
 
 
@@ -106,22 +109,35 @@ class ApiServer:
 
     async def apply(self, path: str, manager: str, body: bytes) -> bytes:
         """Create or change one object (JSON) by server-side apply, taking over fields that others set."""
-        timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=_CONNECT_SECONDS)
-        query = {"fieldManager": manager, "force": "true"}
-        async with await self._request(path, query, timeout, method="PATCH", body=body) as response:
-            return await response.read()
+        return await self._write("PATCH", path, {"fieldManager": manager, "force": "true"}, body, _APPLY)
 
     async def merge(self, path: str, body: bytes) -> bytes:
         """Change one object by a JSON merge patch."""
-        timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=_CONNECT_SECONDS)
-        async with await self._request(path, {}, timeout, method="PATCH", body=body, content=_MERGE) as response:
-            return await response.read()
+        return await self._write("PATCH", path, {}, body, _MERGE)
 
     async def delete(self, path: str) -> None:
         """Delete one object."""
+        await self._write("DELETE", path)
+
+    async def _write(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        content: str = "",
+    ) -> bytes:
+        """Raises `ApiError`, also when the connection is lost: then nobody knows whether it was done."""
         timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=_CONNECT_SECONDS)
-        async with await self._request(path, {}, timeout, method="DELETE") as response:
-            await response.read()
+        try:
+            request = self._request(path, query or {}, timeout, method=method, body=body, content=content)
+            async with await request as response:
+                return await response.read()
+        except aiohttp.ClientConnectorError as error:
+            raise ApiError(UNREACHABLE, f"{self.address}: cannot be reached: {worded(error)}") from None
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            lost = f"{method} {self.address}{path}: no answer: {worded(error)}"
+            raise ApiError(UNREACHABLE, f"{lost}; it may have been done all the same, so do it again") from None
 
     async def watch(self, path: str, query: Mapping[str, str], idle_seconds: float) -> AsyncIterator[list[bytes]]:
         """The lines of a watch as they come, those of one read together. Ends when the server closes the stream.
@@ -147,7 +163,7 @@ class ApiServer:
         *,
         method: str = "GET",
         body: bytes | None = None,
-        content: str = _APPLY,
+        content: str = "",
     ) -> aiohttp.ClientResponse:
         if self._session is None:
             raise RuntimeError("an ApiServer is used inside `async with`")
@@ -168,11 +184,11 @@ class ApiServer:
         )
         if response.status in (200, 201):
             return response
-        said = await response.content.read(1000)
+        said = await _beginning(response)
         response.release()
         if response.status == 401:
             self._access.credential.renew()
-        raise ApiError(response.status, _refusal(f"{method} {path}", response.status, said), _retry_after(response))
+        raise ApiError(response.status, refusal(method, path, response.status, said), _retry_after(response))
 
     def _context(self, grant: Grant) -> ssl.SSLContext | bool:
         """The TLS settings, made anew only when a certificate was rotated."""
@@ -184,6 +200,14 @@ class ApiServer:
         if self._tls is None or self._tls[0] != parts:
             self._tls = (parts, _tls_context(self._access, authority, grant))
         return self._tls[1]
+
+
+async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+    """The body as far as an API server's Status goes; whatever else answers may send more than anybody wants."""
+    read = b""
+    while len(read) < _LONGEST_STATUS and (piece := await response.content.read(_LONGEST_STATUS - len(read))):
+        read += piece
+    return read
 
 
 def worded(error: Exception) -> str:
@@ -215,11 +239,6 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _refusal(question: str, status: int, body: bytes) -> str:
-    said = body.decode(errors="replace").strip().splitlines()
-    return f"{question}: HTTP {status}" + (f": {said[0][:300]}" if said else "")
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float:

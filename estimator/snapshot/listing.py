@@ -8,11 +8,10 @@ from typing import Any, Final
 import aiohttp
 import msgspec
 
-from estimator.snapshot.apiserver import ApiError, ApiServer, worded
+from estimator.snapshot.apiserver import UNREACHABLE, ApiError, ApiServer, worded
 
 _PAGE: Final = 500
 _NOT_FOUND: Final = 404
-_UNREACHABLE: Final = 503
 
 
 class _Metadata(msgspec.Struct, rename={"continuation": "continue"}):
@@ -36,7 +35,7 @@ async def list_objects(server: ApiServer, path: str) -> AsyncIterator[list[bytes
         try:
             page = msgspec.json.decode(body, type=_Page)
         except msgspec.DecodeError as error:
-            raise ApiError(_UNREACHABLE, f"{server.address}{path}: not a list: {error}") from None
+            raise ApiError(UNREACHABLE, f"{server.address}{path}: not a list: {error}") from None
         yield [bytes(item) for item in page.items or ()]
         if not page.metadata.continuation:
             return
@@ -51,7 +50,7 @@ async def get_object(server: ApiServer, path: str) -> dict[str, Any] | None:
     try:
         return msgspec.json.decode(body, type=dict[str, Any])
     except msgspec.DecodeError as error:
-        raise ApiError(_UNREACHABLE, f"{server.address}{path}: not an object: {error}") from None
+        raise ApiError(UNREACHABLE, f"{server.address}{path}: not an object: {error}") from None
 
 
 async def _body(server: ApiServer, path: str, query: Mapping[str, str]) -> bytes | None:
@@ -62,4 +61,4 @@ async def _body(server: ApiServer, path: str, query: Mapping[str, str]) -> bytes
             return None
         raise
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise ApiError(_UNREACHABLE, f"{server.address}{path}: cannot be read: {worded(error)}") from None
+        raise ApiError(UNREACHABLE, f"{server.address}{path}: cannot be read: {worded(error)}") from None

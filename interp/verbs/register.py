@@ -68,7 +68,11 @@ _KINDS: dict[str, Any] = {"multiple": True, "metavar": "KINDS", "shell_complete"
 )
 @click.option("--exempt-namespace", "exempt", multiple=True, metavar="NS", help="No admission in this namespace.")
 @click.option("--apply", "applies", is_flag=True, help="Apply it to the Karmada API server.")
-@click.option("--yes", is_flag=True, help="With --apply or --remove: also if bindings that exist would change.")
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="With --apply or --remove: also if bindings that exist would change, or what others made.",
+)
 @click.option("--touch", "touches", is_flag=True, help="Have Karmada ask again about every object that is there.")
 @click.option("--remove", "removes", is_flag=True, help="Take back what was applied.")
 @click.option("--kubeconfig", type=_FILE, help="Of the Karmada API server, for --apply, --touch and --remove.")
@@ -92,7 +96,7 @@ def command(**options: Any) -> None:  # fmt: skip
     if options["yes"] and not (options["applies"] or options["removes"]):
         raise click.UsageError("--yes is an answer to what --apply or --remove would change; give one of them")
     if options["removes"]:
-        from interp.registering import take_back
+        from interp.unregistering import take_back
 
         asyncio.run(take_back(options))
     else:

@@ -14,11 +14,13 @@ import yaml
 
 
 class ApiServer(BaseHTTPRequestHandler):
-    """Holds what it was given in `held`, takes every PATCH and DELETE and remembers it; refuses when told to."""
+    """Holds what it was given in `held`, takes every PATCH and DELETE and remembers it; refuses when told to: all
+    changes by `status`, or a method and path by `answers`, where 0 hangs up without a word."""
 
     received: list[tuple[str, str, Any]] = []
     held: dict[str, Any] = {}
     status = 201
+    answers: dict[tuple[str, str], tuple[int, Any]] = {}
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
@@ -34,6 +36,10 @@ class ApiServer(BaseHTTPRequestHandler):
         self.answer(200 if self.path in self.held else 404, {})
 
     def answer(self, status: int, body: Any) -> None:
+        status, body = self.answers.get((self.command, self.path.partition("?")[0]), (status, body))
+        if status == 0:
+            self.close_connection = True
+            return
         text = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
@@ -47,7 +53,7 @@ class ApiServer(BaseHTTPRequestHandler):
 @contextmanager
 def api_server(folder: Path) -> Iterator[Path]:
     """Run it, empty, and give a kubeconfig for it."""
-    ApiServer.received, ApiServer.held, ApiServer.status = [], {}, 201
+    ApiServer.received, ApiServer.held, ApiServer.status, ApiServer.answers = [], {}, 201, {}
     server = ThreadingHTTPServer(("127.0.0.1", 0), ApiServer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     config = {

@@ -81,7 +81,13 @@ def hold(spec: dict[str, Any], registered: list[str]) -> None:
         ACTS: {"items": [ACT]},
     }
     if registered:
-        ApiServer.held[CONFIGURATION] = {"webhooks": [{"rules": [{**RULE, "operations": registered}]}]}
+        ApiServer.held[CONFIGURATION] = registration({**RULE, "operations": registered})
+
+
+def registration(*rules: dict[str, Any], url: str = "https://localhost:8443/interpret") -> dict[str, Any]:
+    """A configuration as interp writes it."""
+    webhook = {"name": "interp.localhost", "clientConfig": {"url": url}, "rules": list(rules)}
+    return {"metadata": {"name": "interp", "resourceVersion": "7"}, "webhooks": [webhook]}
 
 
 @pytest.mark.parametrize(("registered", "spec", "gate", "said"), OWN_RULES)
@@ -179,15 +185,12 @@ def test_a_customization_comes_before_the_webhook_so_that_nothing_changes(kubeco
 
 
 def test_what_was_applied_is_taken_back_cleanly(kubeconfig: Path) -> None:
-    ApiServer.held[CONFIGURATION] = {}
+    ApiServer.held[CONFIGURATION] = registration()
     result = CliRunner().invoke(command, ["--remove", "--kubeconfig", str(kubeconfig)])
     assert result.exit_code == 0, result.output
     assert "resourceinterpreterwebhookconfigurations/interp removed" in result.output
     assert "validatingwebhookconfigurations/interp-admission is not there" in result.output
-    assert [(path, method) for path, method, _ in ApiServer.received] == [
-        (CONFIGURATION, "DELETE"),
-        ("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/interp-admission", "DELETE"),
-    ]
+    assert [(path, method) for path, method, _ in ApiServer.received] == [(CONFIGURATION, "DELETE")]
 
 
 def test_touching_an_object_leaves_no_trace(kubeconfig: Path) -> None:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from interpreters.core.errors import InputError
 from interpreters.core.karmada_answers import is_native
 from interpreters.core.kinds import GroupVersionKind
+from webhook.registration.ownership import LABELS
 
 FailurePolicy = Literal["Ignore", "Fail"]
 SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "karmada-system", "karmada-cluster")
@@ -117,7 +118,7 @@ def admission_configuration(
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": f"{admission.name.partition('.')[0]}-admission"},
+        "metadata": {"name": f"{admission.name.partition('.')[0]}-admission", "labels": dict(LABELS)},
         "webhooks": [
             {
                 "name": f"{short}.{admission.name}",

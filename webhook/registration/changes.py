@@ -7,7 +7,7 @@ those; a binding that lost or gained replicas is divided otherwise than before.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -24,17 +24,21 @@ class Offers:
 
     before: Collection[Operation]
     after: Collection[Operation]
-    customized: Collection[Operation] = ()  # by a customization or another webhook, which are asked before ours
-    by_karmada: Collection[Operation] = ()  # or by another webhook, which is asked where ours does not answer
+    asked_first: Mapping[Operation, str] = field(default_factory=dict)  # who is asked before us, in words
+    asked_next: Mapping[Operation, str] = field(default_factory=dict)  # who is asked where we do not answer
 
     def counted_before(self, gate: bool) -> Operation | None:
-        return _counted({*self.before, *self.customized, *self.by_karmada}, gate)
+        return _counted({*self.before, *self.asked_first, *self.asked_next}, gate)
 
     def counted_after(self, gate: bool) -> Operation | None:
-        return _counted({*self.after, *self.customized, *self.by_karmada}, gate)
+        return _counted({*self.after, *self.asked_first, *self.asked_next}, gate)
 
     def is_ours(self, operation: Operation, registered: Collection[Operation]) -> bool:
-        return operation in registered and operation not in self.customized
+        return operation in registered and operation not in self.asked_first
+
+    def answerer(self, operation: Operation) -> str:
+        """Who answers an operation that is not ours."""
+        return self.asked_first.get(operation) or self.asked_next[operation]
 
 
 def _counted(offered: Collection[Operation], gate: bool) -> Operation | None:
@@ -58,7 +62,7 @@ def change_of(
     if after is not None and not offers.is_ours(after, offers.after):
         if before is after and not offers.is_ours(after, offers.before):
             return None
-        return Foreseen(f"Karmada's own {after} answers for it again")
+        return Foreseen(f"{offers.answerer(after)} answers {after} for it, no longer interp")
     held = _fields(spec.get("replicas"), spec.get("replicaRequirements"), spec.get("components"))
     wanted = _fields_of(answer(after)) if after is not None else {}
     differences = [f"{one.path} {one.want} → {one.got}" for one in compare(held, wanted)]

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from interpreters.core.errors import InputError
 from interpreters.core.operations import OPERATIONS
+from webhook.registration.ownership import LABELS
 from webhook.registration.plan import Plan
 
 API_VERSION: Final = "config.karmada.io/v1alpha1"
@@ -29,7 +30,7 @@ def configuration(plan: Plan, client: Mapping[str, Any], *, name: str, timeout: 
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": {"name": labels[0]},
+        "metadata": {"name": labels[0], "labels": dict(LABELS)},
         "webhooks": [
             {
                 "name": name,
