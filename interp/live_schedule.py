@@ -24,6 +24,7 @@ from estimator.placement.diagnosis import (
     looks_again,
     reasons_of_binding,
     reasons_of_events,
+    reasons_of_targets,
 )
 from estimator.placement.history import read_past
 from estimator.placement.matching import policy_name
@@ -112,6 +113,7 @@ def explain(scene: Scene, release: Release, options: Mapping[str, Any]) -> Diagn
         return Diagnosis(title, title_of_workload, str(release), scheduled, targets, "", reasons, None, [])
     placement, demand = read_placement(spec["placement"]), demand_of_binding(binding)
     members = read_members(scene.clusters, "the live clusters", options["nodes"])
+    reasons += reasons_of_targets(binding, [member.cluster.name for member in members])
     past = read_past(binding, reschedule=options["reschedule"], release=release).without(options["unavailable"])
     decision = decide(_question(scene, placement, demand, members, past, options["estimators"]), past)
     reasons += _quotas(scene, decision)

@@ -181,6 +181,28 @@ def _condition(metadata: Object, spec: Object, status: Object) -> Iterator[Reaso
                      "wait, or see that karmada-scheduler is up")  # fmt: skip
 
 
+def reasons_of_targets(binding: Object, clusters: Sequence[str]) -> Iterator[Reason]:
+    """Clusters that the binding, or what it follows, still names and that are no more. The scheduler looks at clusters
+    that are being deleted, not at those that are gone."""
+    spec = binding.get("spec") or {}
+    lost = [one for one in spec.get("clusters") or () if one.get("name") not in clusters]
+    if lost:
+        named = ", ".join(_share(one) for one in lost)
+        yield Reason("note", "clusters", f"{named}: it is assigned there, and there is no such cluster any more",
+                     "ask for a reschedule (a WorkloadRebalancer), or join the cluster again")  # fmt: skip
+    for snapshot in spec.get("requiredBy") or ():
+        gone = [str(one.get("name")) for one in snapshot.get("clusters") or () if one.get("name") not in clusters]
+        if gone:
+            yield Reason("note", "requiredBy", f"it follows {snapshot.get('name')} to {', '.join(gone)}, "
+                         "and there is no such cluster any more", "reschedule what it follows")  # fmt: skip
+
+
+def _share(target: Object) -> str:
+    return (
+        f"{target.get('name')} ({target['replicas']} replicas)" if target.get("replicas") else str(target.get("name"))
+    )
+
+
 def reasons_of_events(events: Sequence[Object], names: Sequence[tuple[str, str]], weight: Weight) -> Iterator[Reason]:
     """Warnings about the binding or its workload, newest first, each message once. `names` are kinds and names."""
 

@@ -243,6 +243,27 @@ async def test_what_the_binding_shows_is_a_reason(
     assert (what, remedy) in reasons(found, about)
 
 
+GONE = [  # the clusters of the binding, those of what it follows, what is said of the one that is gone
+    ([{"name": "a", "replicas": 6}], [], None),
+    ([{"name": "a", "replicas": 2}, {"name": "old", "replicas": 4}], [],
+     ("old (4 replicas): it is assigned there, and there is no such cluster any more",
+      "ask for a reschedule (a WorkloadRebalancer), or join the cluster again")),
+    ([], [{"name": "web", "clusters": [{"name": "a"}, {"name": "old"}]}],
+     ("it follows web to old, and there is no such cluster any more", "reschedule what it follows")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("clusters", "required", "said"), GONE)
+async def test_a_cluster_that_is_no_more_is_named(
+    karmada: Karmada, kubeconfig: Path, clusters: Any, required: Any, said: tuple[str, str] | None
+) -> None:
+    karmada.lists[CLUSTERS] = [cluster("a")]
+    karmada.bind(spec={"clusters": clusters, "requiredBy": required})
+    _, found = await explained(kubeconfig)
+    told = [one for about in ("clusters", "requiredBy") for one in reasons(found, about) if "no such" in one[0]]
+    assert told == ([said] if said else [])
+
+
 async def test_a_quota_that_would_be_exceeded_is_a_reason(karmada: Karmada, kubeconfig: Path) -> None:
     karmada.lists[CLUSTERS] = [cluster("a")]
     used = {"overall": {"cpu": "8"}, "overallUsed": {"cpu": "5"}}
