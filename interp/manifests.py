@@ -12,7 +12,8 @@ from estimator.placement.matching import is_policy
 from interpreters.core.documents import load_documents
 from interpreters.core.errors import DocumentError
 from interpreters.files import read_bytes
-from interpreters.scan import CUSTOMIZATION, CUSTOMIZATIONS_FILE, files_below
+from interpreters.folders import files_below
+from interpreters.scan import CUSTOMIZATION, CUSTOMIZATIONS_FILE
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 # Most files below a folder are about something else; reading all of them as YAML would take far longer than this.

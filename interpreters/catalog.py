@@ -13,7 +13,7 @@ from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Answer, Operation
 from interpreters.scan import Broken, Candidate, Found, Origin, Source, operations_of
 
-Functions = Mapping[tuple[str, str], frozenset[str] | ScriptError]
+Functions = Mapping[tuple[str, str, str], frozenset[str] | ScriptError]
 """What the sandbox found in each script, by its content: its global functions, or why it does not load."""
 
 

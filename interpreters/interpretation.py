@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 from msgspec import Raw, Struct
@@ -11,7 +13,7 @@ from msgspec import Raw, Struct
 from interpreters.background import Background
 from interpreters.catalog import Catalog, Functions, Offer
 from interpreters.core.engine import Outcome, Script
-from interpreters.core.errors import ReplyError, RequestError, ScriptError, UnknownTargetError
+from interpreters.core.errors import BusyError, ReplyError, RequestError, ScriptError, UnknownTargetError
 from interpreters.core.json_values import decoded
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.lost_values import lost_values
@@ -21,6 +23,9 @@ from interpreters.core.requirements import Dependency
 from interpreters.core.secrets import holds_secret, without_values
 from interpreters.core.wire import Reply, Request
 from interpreters.scan import Candidate, Found, Origin
+
+LOADING_SECONDS: Final = 120.0
+"""For all scripts of an author together: thousands take some seconds, unless they do more than define functions."""
 
 
 class Runner(Protocol):
@@ -44,7 +49,7 @@ class AsyncRunner(Protocol):
         deadline: float | None = None,
     ) -> Outcome: ...
 
-    async def functions(self, script: Script) -> frozenset[str]: ...
+    async def functions(self, script: Script, *, deadline: float | None = None) -> frozenset[str]: ...
 
 
 class Interpretation(Struct, frozen=True):
@@ -199,7 +204,7 @@ def _united(replies: Iterable[Reply]) -> list[Dependency]:
 
 def load_functions(runner: Runner, found: Iterable[Found]) -> Functions:
     """Ask the sandbox what each script defines. A script that does not load is noted, not raised."""
-    functions: dict[tuple[str, str], frozenset[str] | ScriptError] = {}
+    functions: dict[tuple[str, str, str], frozenset[str] | ScriptError] = {}
     for entry in found:
         if isinstance(entry, Candidate) and entry.script.content not in functions:
             try:
@@ -210,12 +215,22 @@ def load_functions(runner: Runner, found: Iterable[Found]) -> Functions:
 
 
 async def load_functions_async(runner: AsyncRunner, found: Iterable[Found]) -> Functions:
-    """The same for a server."""
-    functions: dict[tuple[str, str], frozenset[str] | ScriptError] = {}
-    for entry in found:
-        if isinstance(entry, Candidate) and entry.script.content not in functions:
+    """The same for a server: of all authors at the same time, and of none for ever."""
+    functions: dict[tuple[str, str, str], frozenset[str] | ScriptError] = {}
+    deadline = asyncio.get_running_loop().time() + LOADING_SECONDS
+
+    async def load(scripts: Iterable[Script]) -> None:
+        for script in scripts:
             try:
-                functions[entry.script.content] = await runner.functions(entry.script)
+                functions[script.content] = await runner.functions(script, deadline=deadline)
             except ScriptError as error:
-                functions[entry.script.content] = error
+                functions[script.content] = error
+            except BusyError as error:
+                functions[script.content] = ScriptError(f"not loaded: {error}", script=script.name)
+
+    by_author: dict[str, dict[tuple[str, str, str], Script]] = defaultdict(dict)
+    for entry in found:
+        if isinstance(entry, Candidate):
+            by_author[entry.script.author].setdefault(entry.script.content, entry.script)
+    await asyncio.gather(*(load(scripts.values()) for scripts in by_author.values()))
     return functions

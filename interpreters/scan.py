@@ -5,7 +5,6 @@ What is found here is only text; which operations a script really offers is know
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
@@ -18,7 +17,9 @@ from interpreters.core.engine import BUNDLED, Script
 from interpreters.core.errors import DocumentError, InterpError, ScriptError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_FUNCTION, BY_RULE, Operation
-from interpreters.files import read_bytes
+from interpreters.core.texts import one_line
+from interpreters.files import read_bytes, read_found
+from interpreters.folders import files_below
 from interpreters.headers import ALSO_SERVES, Header, customization_header, script_header
 
 LANGUAGE_OF_SUFFIX: Final = {".lua": "lua", ".star": "starlark"}
@@ -26,8 +27,8 @@ LANGUAGES: Final = tuple(LANGUAGE_OF_SUFFIX.values())
 CUSTOMIZATIONS_FILE: Final = "customizations.yaml"
 CUSTOMIZATION: Final = "ResourceInterpreterCustomization"
 LARGEST_SCRIPT: Final = 1 << 20
+LARGEST_CUSTOMIZATIONS: Final = 8 << 20
 _PACKAGE: Final = Path(__file__).parent
-_DEEPEST: Final = 8
 
 
 class Origin(IntEnum):
@@ -145,21 +146,26 @@ def scan_place(place: Path, origin: Origin, order: int = 0, *, among_others: boo
     `among_others`: the file may hold objects of other kinds too, which are passed over.
     """
     if place.suffix in LANGUAGE_OF_SUFFIX:
-        return [_own_script(place, None, Source(origin, order, str(place)))]
+        return [_own_script(place, place, None, Source(origin, order, str(place)))]
     if place.is_dir():
         return list(_folder(place, origin, order))
-    return _customizations([place], origin, order, among_others=among_others)
+    return _customizations([place], origin, order, root=place, among_others=among_others)
 
 
 def _folder(root: Path, origin: Origin, order: int) -> Iterator[Found]:
     source = Source(origin, order, str(root))
     customizations = []
-    for path in sorted(files_below(root)):
+    try:
+        paths = sorted(files_below(root))
+    except DocumentError as error:
+        yield Broken(str(root), error, source)
+        return
+    for path in paths:
         if path.stem == "interpreter" and path.suffix in LANGUAGE_OF_SUFFIX:
-            yield _own_script(path, _kind_of_folder(root, path.parent), source)
+            yield _own_script(path, root, _kind_of_folder(Path(_spelled(root)), Path(_spelled(path.parent))), source)
         elif path.name == CUSTOMIZATIONS_FILE:
             customizations.append(path)
-    yield from _customizations(customizations, origin, order)
+    yield from _customizations(customizations, origin, order, root=root)
 
 
 def _kind_of_folder(root: Path, folder: Path) -> GroupVersionKind | None:
@@ -170,22 +176,11 @@ def _kind_of_folder(root: Path, folder: Path) -> GroupVersionKind | None:
     return GroupVersionKind.from_folder("/".join(parts))
 
 
-def files_below(root: Path) -> Iterator[Path]:
-    """All files at or below a folder, hidden folders left out."""
-    for folder, folders, names in os.walk(root, followlinks=True):
-        here = Path(folder)
-        if len(here.relative_to(root).parts) >= _DEEPEST:
-            folders.clear()
-        # `..data` and its siblings are how a ConfigMap volume swaps its content; the same files stand beside it.
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (here / name for name in names)
-
-
-def _own_script(path: Path, kind: GroupVersionKind | None, source: Source) -> Found:
+def _own_script(path: Path, root: Path, kind: GroupVersionKind | None, source: Source) -> Found:
     """A script of the user's. A copy of a bundled one lacks the snippets that it names, and would fail every call."""
     from interpreters.lua.assemble import included
 
-    found = _script(path, kind, source)
+    found = _script(path, root, kind, source)
     named = included(found.script.text) if isinstance(found, Candidate) else []
     if not named or isinstance(found, Broken):
         return found
@@ -206,12 +201,11 @@ def _assembled(text: str, language: str) -> str:
     return assemble(text, lambda name: (_PACKAGE / language / name).read_text())
 
 
-def _script(path: Path, kind: GroupVersionKind | None, source: Source, name: str | None = None) -> Found:
-    name = name or str(path)
+def _script(path: Path, root: Path, kind: GroupVersionKind | None, source: Source, name: str | None = None) -> Found:
+    name = name or _spelled(path)
     try:
-        raw = read_bytes(path)
-        if len(raw) > LARGEST_SCRIPT:
-            raise DocumentError(name, f"a script may have {LARGEST_SCRIPT} bytes, this one has {len(raw)}")
+        _refuse_name(path)
+        raw = read_found(path, root, LARGEST_SCRIPT)
         script = Script(name, LANGUAGE_OF_SUFFIX[path.suffix], raw.decode("utf-8-sig"), source.author)
     except UnicodeDecodeError as error:
         return Broken(name, DocumentError(name, f"not UTF-8 at byte {error.start}"), source, kind)
@@ -222,6 +216,16 @@ def _script(path: Path, kind: GroupVersionKind | None, source: Source, name: str
     if problem:
         return Broken(name, DocumentError(name, problem), source, kind, script=script)
     return Candidate(kind, script, source, folder=path.parent, header=header)
+
+
+def _spelled(path: Path) -> str:
+    """A path as logs, metrics and terminals can show it: a file's name may be any bytes."""
+    return one_line(str(path).encode(errors="backslashreplace").decode())
+
+
+def _refuse_name(path: Path) -> None:
+    if _spelled(path) != str(path):
+        raise DocumentError(_spelled(path), "a name that is not UTF-8 or holds control characters; give it another")
 
 
 def _problem_of(header: Header, kind: GroupVersionKind | None) -> str | None:
@@ -246,7 +250,7 @@ def scan_bundled(language: str, kinds: Collection[GroupVersionKind] | None = Non
 def _bundled(path: Path, root: Path, language: str) -> Found:
     source = Source(Origin.BUNDLED, 0, BUNDLED)
     kind = GroupVersionKind.from_folder(str(path.parent.relative_to(root)))
-    found = _script(path, kind, source, f"bundled/{path.relative_to(root)}")
+    found = _script(path, root, kind, source, f"bundled/{path.relative_to(root)}")
     if isinstance(found, Broken):
         return found
     script = Script(found.script.name, language, _assembled(found.script.text, language), source.author)
@@ -256,21 +260,31 @@ def _bundled(path: Path, root: Path, language: str) -> Found:
 
 
 def _customizations(
-    paths: Sequence[Path], origin: Origin = Origin.CUSTOMIZATION, order: int = 0, *, among_others: bool = False
+    paths: Sequence[Path],
+    origin: Origin = Origin.CUSTOMIZATION,
+    order: int = 0,
+    *,
+    root: Path | None = None,
+    among_others: bool = False,
 ) -> list[Found]:
-    """The rules of ResourceInterpreterCustomizations, in order of the customizations' names, as Karmada merges them."""
+    """The rules of ResourceInterpreterCustomizations, in order of the customizations' names, as Karmada merges them.
+
+    `root`: where the files were found; None for files that somebody named one by one.
+    """
     source = Source(origin, order, ", ".join(map(str, paths)))
     documents: list[tuple[str, str, Document]] = []
     broken: list[Found] = []
     for path in paths:
         try:
+            _refuse_name(path)
+            text = read_found(path, root, LARGEST_CUSTOMIZATIONS) if root else read_bytes(path)
             documents += [
                 (_name(document), str(path), document)
-                for document in load_documents(read_bytes(path), str(path))
+                for document in load_documents(text, str(path))
                 if not among_others or document.get("kind") == CUSTOMIZATION
             ]
         except InterpError as error:
-            broken.append(Broken(str(path), error, source))
+            broken.append(Broken(_spelled(path), error, source))
     documents.sort(key=lambda entry: entry[:2])
     found: list[Found] = []
     for name, file, document in documents:

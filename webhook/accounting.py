@@ -28,7 +28,7 @@ from estimator.snapshot.apiserver import ApiServer
 from estimator.snapshot.kubeconfig import find_access
 from interpreters.background import end_tasks
 from interpreters.core.operations import Answer
-from interpreters.core.wire import Reply, Request
+from interpreters.core.wire import LONGEST_UID, Reply, Request
 from webhook.clusters import Clusters
 from webhook.ledger_state import LedgerState
 from webhook.logs import LOGGER
@@ -100,7 +100,7 @@ class Accounting:
             metadata = msgspec.json.decode(request.object, type=_Object).metadata
         except msgspec.DecodeError:
             return
-        if not metadata.uid:
+        if not 1 <= len(metadata.uid) <= LONGEST_UID:
             return  # no API server holds it: the doctor asks, or somebody who tries things out
         workload = WorkloadKey(request.kind.group, request.kind.kind, request.namespace, request.name)
         self.recorder.offer(

@@ -24,10 +24,12 @@ async def received(request: BaseRequest, service: Service) -> AsyncIterator[tupl
     no endpoint holds more than `maxBytes` says. Raises `HttpProblem`."""
     settings = service.settings
     deadline = asyncio.get_running_loop().time() + budget_of(request, settings)
-    room = service.load.enter()
+    room = service.load.room()
+    service.load.requests += 1
     try:
         yield await read_body(request, settings.max_body, deadline, room.hold), deadline
     finally:
+        service.load.requests -= 1
         room.leave()
 
 
@@ -46,5 +48,5 @@ def checked_names(kind: GroupVersionKind, *names: str) -> GroupVersionKind:
     if max(map(len, kind)) > _LONGEST_NAME:
         raise RequestError(f"kind: expected names of at most {_LONGEST_NAME} characters")
     if names and max(map(len, names)) > _LONGEST_NAME:
-        raise RequestError(f"name and namespace: expected at most {_LONGEST_NAME} characters each")
+        raise RequestError(f"names, namespaces and uids: expected at most {_LONGEST_NAME} characters each")
     return kind

@@ -16,7 +16,7 @@ from interpreters.core.errors import InternalError, InterpError, LimitError, Req
 from interpreters.core.json_values import UNREADABLE
 from interpreters.core.requirements import Wire
 from interpreters.core.secrets import WITHHELD, holds_secret
-from interpreters.core.wire import API_VERSION, KIND, Request, decode_request, encode_failure, encode_reply
+from interpreters.core.wire import API_VERSION, KIND, LONGEST_UID, Request, decode_request, encode_failure, encode_reply
 from interpreters.interpretation import Interpretation, interpret_async
 from webhook import openapi
 from webhook.bodies import HttpProblem
@@ -152,7 +152,12 @@ class Interpret:
             envelope = msgspec.json.decode(body, type=_Envelope)
         except UNREADABLE:
             envelope = None
-        if envelope is None or not envelope.request.uid or (envelope.api_version, envelope.kind) != (API_VERSION, KIND):
+        is_sound = (
+            envelope is not None
+            and 1 <= len(envelope.request.uid) <= LONGEST_UID
+            and (envelope.api_version, envelope.kind) == (API_VERSION, KIND)
+        )
+        if envelope is None or not is_sound:
             raise HttpProblem(error.code, "envelope", str(error))
         self._service.metrics.count("unknown", "unknown", "request").inc()
         self._service.requests.warn(str(error), uid=envelope.request.uid, code=error.code, fault=error.fault)

@@ -19,10 +19,14 @@ from aiohttp.web_response import Response
 from interpreters.core.errors import InterpError
 from webhook.bodies import HttpProblem
 from webhook.connections import HttpConnections, listening_sockets
+from webhook.load import Load
 from webhook.logs import LOGGER
 from webhook.target import parse_target
 
 Handler = Callable[[BaseRequest], Awaitable[Response]]
+
+READ_SECONDS = 30.0
+"""As long as the longest timeout that Karmada gives: who has not read an answer by then does not wait for it."""
 
 _JSON = "application/json"
 _ENCODE = msgspec.json.Encoder().encode
@@ -65,6 +69,7 @@ class Listener:
     count: Callable[[str, int], None]
     most_connections: int
     most_of_an_address: int
+    load: Load
     draining: bool = False
     _table: dict[str, dict[str, Handler]] = field(default_factory=dict)
     _server: HttpConnections | None = None
@@ -102,9 +107,30 @@ class Listener:
             response = self._refuse(request, methods)
         else:
             response = await self._answer(handler, request, path)
+        return await self._send(request, response)
+
+    async def _send(self, request: BaseRequest, response: Response) -> Response:
+        """Write the answer. Its bytes count among those held until its reader has taken them, and a reader that does
+        not is hung up on."""
+        room = self.load.room()
+        try:
+            room.hold(response.content_length or 0)
+        except HttpProblem as problem:
+            response = problem_response(problem.status, problem.reason, problem.message, problem.headers)
         response.headers["Server"] = "interp"  # and not the versions of what it is built from
         if self.draining:
             response.force_close()
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                await response.prepare(request)
+                await response.write_eof()
+        except TimeoutError:
+            if request.transport is not None:
+                request.transport.abort()
+        except ConnectionError:
+            pass  # it went away; aiohttp notices too
+        finally:
+            room.leave()
         return response
 
     async def _answer(self, handler: Handler, request: BaseRequest, path: str) -> Response:

@@ -1,7 +1,7 @@
-"""How much the server takes on at once: bytes of bodies held, and requests of one kind under way or waiting.
+"""How much the server takes on at once: bytes of bodies and answers, and requests of one kind under way or waiting.
 
-The sandbox pool bounds and orders the calls themselves; this bounds what piles up in front of it, so that neither large
-bodies nor one slow kind can use up the room that the others need.
+The sandbox pool bounds and orders the calls themselves; this bounds what piles up in front of it and behind it, so that
+neither large bodies, nor answers that nobody reads, nor one slow kind can use up the room that the others need.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ class Load:
         self.bytes = 0
         self._kinds: dict[GroupVersionKind, int] = {}
 
-    def enter(self) -> Room:
-        """A request comes in; `leave` of what it gets must follow."""
-        self.requests += 1
+    def room(self) -> Room:
+        """For the bytes of one request or one answer; `leave` of it must follow."""
         return Room(self)
 
     def begin(self, kind: GroupVersionKind) -> None:
@@ -45,7 +44,7 @@ class Load:
 
 
 class Room:
-    """What one request takes of the room for bodies: bytes that are here, not those it says will come."""
+    """What one request or answer takes of the room for bodies: bytes that are here, not those it says will come."""
 
     __slots__ = ("_load", "held")
 
@@ -59,11 +58,10 @@ class Room:
         load = self._load
         most = load.most_bytes if self.held + size <= SMALL else load.most_bytes // 4 * 3
         if load.bytes > self.held and load.bytes + size > most:
-            message = "the bodies of the requests under way fill the room for them; try again"
+            message = "the bodies of requests and answers under way fill the room for them; try again"
             raise HttpProblem(429, "busy", message, Retry_After="1")
         self.held += size
         load.bytes += size
 
     def leave(self) -> None:
         self._load.bytes -= self.held
-        self._load.requests -= 1

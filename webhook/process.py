@@ -99,7 +99,8 @@ class Running:
 
     async def _listen(self, routes: list[Route], host: str, port: int, name: str, share: bool) -> int:
         settings = self.service.settings
-        listener = Listener(routes, self._count, settings.max_connections, settings.max_connections_of_address)
+        most, most_of_an_address = settings.max_connections, settings.max_connections_of_address
+        listener = Listener(routes, self._count, most, most_of_an_address, self.service.load)
         self._listeners.append(listener)
         return await listener.start(host, port, self._tls[name].context, share=share)
 

@@ -30,7 +30,8 @@ async def interpretation_of(
 ) -> Interpretation | None:
     """What the scripts and clusters say; None for a kind that no script knows."""
     metadata = review.metadata
-    kind = checked_names(review.kind, review.name, review.namespace, metadata.name, metadata.namespace, metadata.uid)
+    names = [review.name, review.namespace, metadata.name, metadata.namespace, metadata.uid, metadata.generate_name]
+    kind = checked_names(review.kind, *names, *(review.owner or ()))
     if is_binding_kind(kind):
         return await _of_binding(service, accounting, review, deadline)
     if not tells_pods(service.catalog, kind):
@@ -57,7 +58,8 @@ async def _of_binding(
     if review.operation == "DELETE" or review.sub_resource:
         return None
     binding = decode_reviewed(review, review.object)
-    if binding.spec.parts or not tells_pods(service.catalog, checked_names(bound_kind(binding))):
+    checked_names(bound_kind(binding), *binding.workload, binding.spec.resource.uid)
+    if binding.spec.parts or not tells_pods(service.catalog, bound_kind(binding)):
         return None
     known = Interpretation(tells_pods=True)
     if accounting.reconciler is None or await accounting.knows_pods(binding.workload, seconds_left(deadline)):

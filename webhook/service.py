@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from interpreters.core.wire import Reply, Request
 from interpreters.interpretation import load_functions_async
 from interpreters.sandbox.hardening import Hardening, hardening_report
 from interpreters.sandbox.pool import SandboxPool
-from interpreters.scan import authors, scan
+from interpreters.scan import Found, authors, scan
 from webhook.listener import Route
 from webhook.load import Load
 from webhook.logs import LOGGER, WRITER, RequestLog
@@ -81,11 +82,12 @@ class Service:
         Raises `InputError` for one whose kind cannot be told: any answer could be the wrong script's."""
         await self.pool.start()
         self._note_hardening()
-        catalog = await self._read_scripts()
+        found = await self._scan()
+        catalog = await self._catalog(found)
         for broken in catalog.own_broken:
             if broken.kind is None:
                 raise InputError(f"scripts: {broken.error}")
-        self._install(catalog)
+        self._install(catalog, found)
         for broken in catalog.broken:
             LOGGER.error(
                 "a script is broken; what it would answer fails",
@@ -112,12 +114,20 @@ class Service:
         self.tally.enter()
 
     async def load_scripts(self) -> str:
-        """Swap in what the files hold now. Raises `InputError` when any of the operator's own scripts is broken."""
-        catalog = await self._read_scripts()
-        if catalog.own_broken:
-            raise InputError(str(catalog.own_broken[0].error))
-        self._install(catalog)
+        """Swap in what the files hold now. An author with a broken script keeps all that he had, the others do not wait
+        for him. Raises `InputError` if there is one."""
+        found = await self._scan()
+        catalog = await self._catalog(found)
+        broken = catalog.own_broken
+        if broken:
+            late = {entry.source.author for entry in broken}
+            found = [entry for entry in found if entry.source.author not in late]
+            found += [entry for entry in self._found if entry.source.author in late]
+            catalog = await self._catalog(found)
+        self._install(catalog, found)
         self.observe()
+        if broken:
+            raise InputError(str(broken[0].error))
         kinds = len(catalog.kinds)
         return f"{kinds} kind{'' if kinds == 1 else 's'}"
 
@@ -147,19 +157,23 @@ class Service:
         for observer in self.observers:
             observer()
 
-    def _install(self, catalog: Catalog) -> None:
+    def _install(self, catalog: Catalog, found: Sequence[Found] = ()) -> None:
         self.catalog = catalog
+        self._found = found
         self.known_kinds = frozenset(catalog.kinds)
         broken = Counter(str(entry.kind) for entry in catalog.own_broken)
         self._broken_kinds |= broken.keys()
         for kind in self._broken_kinds:  # those that are well again say 0
             self.metrics.broken_scripts.labels(kind).set(broken[kind])
 
-    async def _read_scripts(self) -> Catalog:
+    async def _scan(self) -> list[Found]:
         bundled = None if self.settings.bundled_language == "none" else self.settings.bundled_language
         places = [Path(place) for place in self.settings.scripts]
-        found = await asyncio.to_thread(scan, places, bundled=bundled)
-        return Catalog.build(found, await load_functions_async(self.pool, found), strict=True)
+        return await asyncio.to_thread(scan, places, bundled=bundled)
+
+    async def _catalog(self, found: Sequence[Found]) -> Catalog:
+        functions = await load_functions_async(self.pool, found)
+        return await asyncio.to_thread(partial(Catalog.build, found, functions, strict=True))
 
     async def _scripts_loaded(self) -> str | None:
         return None if self.catalog.offers else "no script is loaded"

@@ -53,7 +53,9 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
         int,
         Meta(ge=1, le=1_000_000, description="The same for one address (of IPv6, one /64), all callers behind it."),
     ] = 1024
-    max_bytes: Annotated[int, Meta(ge=1024, description="Bytes of bodies held at once in each process.")] = 256 * MIB
+    max_bytes: Annotated[
+        int, Meta(ge=1024, description="Bytes of bodies and of answers not yet read, held at once in each process.")
+    ] = 256 * MIB
     timeout_seconds: Annotated[
         float, Meta(gt=0, le=300, description="Budget of a request that names no timeout of its own.")
     ] = 10.0

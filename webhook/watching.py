@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
+
+from interpreters.core.errors import DocumentError
+from interpreters.folders import walk
 
 Fingerprint = tuple[tuple[str, int, int, int], ...]
 
@@ -49,7 +53,7 @@ class Watcher:
             loop.add_reader(self._notify.descriptor, self._notify.drain, nudge)
         try:
             while True:
-                self._watch_folders()
+                await asyncio.to_thread(self._watch_folders)
                 now = await asyncio.to_thread(fingerprint, self._paths)
                 if now != self._seen:
                     self._seen = now
@@ -109,18 +113,28 @@ class _Inotify:
 
 def _files(paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
-        if not Path(path).is_dir():
+        if not _is_folder(path):
             yield path
             continue
-        for folder, _, names in os.walk(path, followlinks=True):
-            yield from (f"{folder}/{name}" for name in names)
+        yield from (f"{folder}/{name}" for folder, names in _walked(path) for name in names)
 
 
 def _folders(paths: Iterable[str]) -> set[str]:
     """Every folder to listen at; a file is watched through its folder, since it may be replaced."""
     found: set[str] = set()
     for path in paths:
-        if Path(path).is_dir():
-            found.update(folder for folder, _, _ in os.walk(path, followlinks=True))
+        if _is_folder(path):
+            found.update(folder for folder, _ in _walked(path))
         found.add(str(Path(path).parent))
     return found
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - its pathlib twin raises where this may not look
+
+
+def _walked(path: str) -> Iterator[tuple[str, list[str]]]:
+    """Hidden folders too: what changes in a ConfigMap's `..data` is a change. Past its bounds a folder is no longer
+    watched; reading it fails there too, and says so."""
+    with contextlib.suppress(DocumentError):
+        yield from walk(Path(path), hidden=True)

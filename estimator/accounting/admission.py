@@ -28,6 +28,7 @@ from estimator.accounting.rows import Decision, digest_of
 from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import QuantityError, RequestError
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.wire import LONGEST_UID
 
 Mode = Literal["enforce", "warn", "record"]
 BINDINGS: Final = ("ResourceBinding", "ClusterResourceBinding")
@@ -280,7 +281,7 @@ class Case:
                 workload=self.workload,
                 allowed=allowed,
                 message=message,
-                username=request.user_info.username,
+                username=request.user_info.username[:LONGEST_UID],  # whoever reaches us may claim any
                 mode=self.mode,
                 asked=asked,
                 request=request.uid,

@@ -46,6 +46,9 @@ _CLOCKS: Final = {
 }
 
 
+_DATA_EXCEPTION: Final = "22"  # the class of SQL's states for values out of range and the like
+
+
 class LedgerError(InterpError):
     """The ledger cannot be reached or written. Nothing was charged, or asking again tells what was: that is safe."""
 
@@ -174,7 +177,7 @@ class Database:
         try:
             yield
         except (OperationalError, InterfaceError, DBAPIError, PoolTimeoutError, OSError) as error:
-            if isinstance(error, DBAPIError) and isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError):
+            if isinstance(error, DBAPIError) and _is_of_its_values(error):
                 raise
             cause = getattr(error, "orig", None) or error
             first_line = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
@@ -188,6 +191,15 @@ _LOCK: Final = (
     .order_by(quota_scopes.c.namespace)
     .with_for_update()
 )
+
+
+def _is_of_its_values(error: DBAPIError) -> bool:
+    """Whether the statement or a value in it is refused, and not the ledger out of order: nobody else's statement in
+    the same transaction is to blame for that. asyncpg refuses some values itself, as interface errors."""
+    if isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError | sa.exc.DataError):
+        return True
+    cause = getattr(error.orig, "__cause__", None) or error.orig
+    return isinstance(cause, ValueError) or str(getattr(cause, "sqlstate", "") or "").startswith(_DATA_EXCEPTION)
 
 
 def _engine(url: sa.URL, is_sqlite: bool, connections: int) -> AsyncEngine:

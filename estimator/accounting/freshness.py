@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from estimator.accounting.charges import BindingMark, Charge
 from estimator.accounting.demand import Binding
+
+_MOST_DIGITS: Final = 18  # what a database holds; etcd would count for centuries to get there
 
 
 def moment_of(text: str | None) -> float | None:
@@ -18,7 +21,8 @@ def moment_of(text: str | None) -> float | None:
 
 def version_of(text: str) -> int | None:
     """A resourceVersion as a number, which the API servers of Kubernetes count up; None when it is none."""
-    return int(text) if text.isascii() and text.isdecimal() else None
+    is_number = len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal()
+    return int(text) if is_number else None
 
 
 def mark_of(binding: Binding, version: int | None = None) -> BindingMark:

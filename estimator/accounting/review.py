@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from estimator.accounting.demand import WorkloadKey
 from interpreters.core.errors import RequestError
 from interpreters.core.json_values import decoded
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.wire import LONGEST_UID
 
 API: Final = "admission.k8s.io/v1"
 QUOTA_EXCEEDED: Final = "QuotaExceeded"
 _LONGEST_WARNING: Final = 256  # the API server cuts what is longer
+
+
+Generation = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+"""As large as Kubernetes and a database have it."""
 
 
 class OwnerReference(Struct, frozen=True, rename="camel"):
@@ -30,7 +35,7 @@ class ObjectMetadata(Struct, frozen=True, rename="camel"):
     namespace: str = ""
     generate_name: str = ""
     uid: str = ""
-    generation: int = 0
+    generation: Generation = 0
     resource_version: str = ""
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
@@ -125,6 +130,8 @@ def decode_review(body: bytes) -> AdmissionRequest:
         raise RequestError(f"expected {API} AdmissionReview, got {review.api_version:.80} {review.kind:.80}{hint}")
     if review.request is None:
         raise RequestError("request: missing; an AdmissionReview without a request asks nothing")
+    if len(review.request.uid) > LONGEST_UID:
+        raise RequestError(f"request.uid: expected at most {LONGEST_UID} characters, got {len(review.request.uid)}")
     return review.request
 
 

@@ -25,9 +25,10 @@ class Script(Struct, frozen=True):
     author: str = ""
 
     @property
-    def content(self) -> tuple[str, str]:
-        """What remains when the name is left away: scripts that agree in it do the same."""
-        return (self.language, self.text)
+    def content(self) -> tuple[str, str, str]:
+        """What remains when the name is left away: scripts that agree in it do the same. The author stays, since what
+        his workers say of a text is not believed of the same text of somebody else."""
+        return (self.author, self.language, self.text)
 
     @property
     def digest(self) -> str:

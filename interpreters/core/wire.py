@@ -20,6 +20,9 @@ from interpreters.core.requirements import MOST_REPLICAS, Component, Dependency,
 
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterContext"
+LONGEST_UID = 1024
+"""Characters; it is repeated in the answer, and Karmada's are 36 long."""
+
 _NULL = b"null"
 
 
@@ -114,6 +117,8 @@ def decode_request(body: bytes) -> Request:
         raise RequestError("request: expected an object, got nothing")
     if not request.uid:
         raise RequestError("request.uid: expected a text that the response repeats, got an empty one")
+    if len(request.uid) > LONGEST_UID:
+        raise RequestError(f"request.uid: expected at most {LONGEST_UID} characters, got {len(request.uid)}")
     operation = BY_NAME.get(request.operation)
     if operation is None:
         raise UnknownOperationError(request.uid, request.operation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
@@ -12,9 +13,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
 
 from certs.folder import make_folder
+from tests.hostile.rows import MIB
 from tests.webhook.server import SCRIPTS, Client, Server, request
+from webhook import listener
+from webhook.listener import Listener, Route
+from webhook.load import Load
 from webhook.log_writer import LogWriter
 
 FLAGS = ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1"]
@@ -79,6 +86,34 @@ def test_handshakes_that_fail_are_not_counted_for_ever(certs: Path) -> None:
                     while plain.recv(1024):
                         pass
         assert not refused(server.port, context)
+
+
+async def test_an_answer_that_nobody_reads_is_counted_among_bytes_held_and_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listener, "READ_SECONDS", 0.5)
+    load = Load(most_bytes=100 * MIB, most_of_a_kind=1)
+
+    async def large(request: BaseRequest) -> Response:
+        return Response(body=bytes(40 * MIB))
+
+    serving = Listener([Route("GET", "/large", large, None)], lambda path, status: None, 9, 9, load)
+    port = await serving.start("127.0.0.1", 0, None)
+    try:
+        held = []
+        for most in (40 * MIB, 40 * MIB):  # a quarter is left to the small, so there is no room for a second
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+            writer.write(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            held.append((reader, writer, await reader.readuntil(b"\r\n")))
+            assert load.bytes == most
+        assert [line.split()[1] for _, _, line in held] == [b"200", b"429"]
+        async with asyncio.timeout(30):
+            while load.bytes:
+                await asyncio.sleep(0.05)
+        for _, writer, _ in held:
+            writer.close()
+    finally:
+        await serving.stop(0)
 
 
 def test_a_log_that_nobody_reads_stops_nothing_and_tells_what_was_lost(certs: Path) -> None:

@@ -20,7 +20,7 @@ DEPENDENCIES = find_operation("GetDependencies")
 
 def functions_of(found: list[Found]) -> Functions:
     """What a sandbox would report, read off the text; a text with `broken` does not load."""
-    seen: dict[tuple[str, str], frozenset[str] | ScriptSyntaxError] = {}
+    seen: dict[tuple[str, str, str], frozenset[str] | ScriptSyntaxError] = {}
     for entry in found:
         if isinstance(entry, Candidate):
             script = entry.script

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 
 from estimator.accounting.admission import Gate, Interpretation
 from estimator.accounting.amounts import texts
+from estimator.accounting.charges import bound
+from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger import Ledger
+from estimator.accounting.pages import Page
+from estimator.accounting.queue import Task
+from estimator.accounting.review import Verdict
 from estimator.accounting.sources import GivenAllowances
 from estimator.accounting.statement import export_lines, read_statement, render_statement
 from estimator.placement.bindings import Interpreted
-from tests.estimator.accounting.samples import binding, binding_request, component, limit, one, request
+from tests.estimator.accounting.samples import binding, binding_request, component, demand, limit, one, request
 
 ODD = ["with/slash", "a/b/c/d", "nul\0inside", "back\\slash", "\\u0000", "\N{SNOWMAN}", "'; DROP TABLE charges; --",
        " ", "new\nline", "%s", "\x7f\x01", "😀" * 60]  # fmt: skip
@@ -73,3 +81,22 @@ async def test_a_name_longer_than_kubernetes_has_any_is_refused_and_not_an_outag
     assert not verdict.allowed
     assert f"the name of a {what}" in verdict.message.replace("component's ", "")
     assert (await gate.decide(request(name="after"), Interpretation(one("1")))).allowed
+
+
+async def test_what_a_database_cannot_hold_fails_whose_it_is_and_nobody_who_shares_its_transaction(
+    ledger: Ledger,
+) -> None:
+    gate = Gate(ledger, GivenAllowances())
+
+    async def beyond_64_bits(page: Page) -> None:
+        charge = bound(await page.charge(odd), demand(("main", 1, {"cpu": "1"}), clusters=("west",)))
+        await page.save(replace(charge, generation=2**80))
+
+    odd = WorkloadKey("g", "Kind", "odd", "one")
+    good = [gate.decide(request(namespace=f"good-{number}"), Interpretation(one("1"))) for number in range(8)]
+    bad = [ledger.submit(Task(odd, beyond_64_bits)) for _ in range(3)]
+    answers = await asyncio.gather(*good[:4], *bad, *good[4:], return_exceptions=True)
+    assert [isinstance(answer, Verdict) and answer.allowed for answer in answers] == [True] * 4 + [False] * 3 + [
+        True
+    ] * 4
+    assert sorted(await ledger.totals()) == [f"good-{number}" for number in range(8)]
