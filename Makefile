@@ -53,7 +53,7 @@ format: $(READY)  ## let ruff rewrite the sources
 
 docs: $(READY)  ## pages made from the sources: READMEs of the bundled kinds, docs/kinds.md, docs/live-matrix.md, schemas of reports
 	$(BIN)/python -m interpreters.lua.kind_docs
-	$(BIN)/python -m tests.estimator.accounting.schemas
+	$(BIN)/python -m tests.published_schemas
 	$(BIN)/python -m tests.live.matrix.page
 
 bench: $(READY)  ## figures against the budgets of docs/design.md

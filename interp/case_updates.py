@@ -10,7 +10,8 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import LiteralScalarString, SingleQuotedScalarString
 
-from interpreters.cases import Result, reply_fields
+from interpreters.cases import Case, Result, read_cases, reply_fields
+from interpreters.cases.differences import UnsayableError, difference
 from interpreters.core.yaml_values import reads_as_text
 
 
@@ -31,21 +32,47 @@ def _update(file: Path, results: list[Result]) -> None:
     yaml.width = 110
     documents = list(yaml.load_all(file.read_text("utf-8-sig")))
     entries = [entry for document in documents for entry in (document if isinstance(document, list) else [document])]
-    for result in results:
-        _write_expectation(entries[result.case.position], result)
+    answers = {result.case.name: _answer(result) for result in results}
+    for case in read_cases(file):
+        if case.name in answers or case.base in answers:
+            _write_expectation(entries[case.position], case, answers)
     text = StringIO()
     yaml.dump_all(documents, text)
     file.write_text(text.getvalue(), "utf-8")
 
 
-def _write_expectation(entry: Any, result: Result) -> None:
-    if result.interpretation is None:
-        entry.pop("want", None)
-        entry["wantError"] = _kept_text(str(result.error) if result.error else result.differences[0].got)
-    else:
-        entry.pop("wantError", None)
-        entry.pop("match", None)
-        entry["want"] = _kept_text(reply_fields(result.interpretation.reply, result.case.operation))
+def _answer(result: Result) -> dict[str, Any] | str:
+    """The reply's fields, or the error's message."""
+    if result.interpretation is not None:
+        return reply_fields(result.interpretation.reply, result.case.operation)
+    return str(result.error) if result.error else result.differences[0].got
+
+
+def _write_expectation(entry: Any, case: Case, answers: dict[str, dict[str, Any] | str]) -> None:
+    """What the case wants from now on, in the form that it has. One whose base changes its answer is written anew."""
+    is_change = "wantChanged" in entry
+    if case.name not in answers and not is_change:
+        return
+    wanted = answers.get(case.name, case.want)
+    new: dict[str, Any] = {"wantError": wanted} if isinstance(wanted, str) else {"want": wanted}
+    change = _change(case, answers, wanted) if is_change and isinstance(wanted, dict) else None
+    if change is not None:
+        new = {"wantChanged": change}
+    for key in {"want", "wantChanged", "wantError", *(["match"] if "wantError" not in new else [])} - set(new):
+        entry.pop(key, None)
+    entry.update({key: _kept_text(value) for key, value in new.items()})
+
+
+def _change(case: Case, answers: dict[str, dict[str, Any] | str], wanted: dict[str, Any]) -> dict[str, Any] | None:
+    """The answer as a difference; None where it cannot be one."""
+    reference = case.reference if case.operation.changes_object else answers.get(str(case.base), case.reference)
+    if not isinstance(reference, dict):
+        return None
+    try:
+        found: dict[str, Any] = difference(reference, wanted)
+    except UnsayableError:
+        return None
+    return found
 
 
 def _kept_text(value: Any) -> Any:

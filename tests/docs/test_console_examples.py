@@ -36,7 +36,7 @@ def test_the_script_and_the_cases_of_the_lua_guide_pass(tmp_path: Path) -> None:
     kind = tmp_path / "example.io/v1/TrainingJob"
     kind.mkdir(parents=True)
     for fence, name in (("lua", "interpreter.lua"), ("yaml", "cases.yaml")):
-        (block,) = re.findall(rf"^```{fence}\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
-        (kind / name).write_text(block)
+        blocks = re.findall(rf"^```{fence}\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+        (kind / name).write_text("".join(blocks))
     ran = interp("test", tmp_path)
-    assert (ran.code, ran.out.splitlines()[-1]) == (0, "2 passed, 0 failed")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "5 passed, 0 failed")

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.interp.command import interp
 from tests.interp.reports import validate
@@ -55,6 +56,36 @@ def test_update_keeps_comments_anchors_and_texts_that_look_like_something_else(t
     assert text.startswith("# about all\n- name: first  # about the first\n")
     assert "object: &thing {apiVersion" in text
     assert "object: {<<: *thing, spec: {}}" in text
+
+
+def test_update_keeps_differences_and_corrects_those_whose_base_it_changes(tree: Path) -> None:
+    (tree / "example.io/v1/Thing/interpreter.lua").write_text(
+        "-- Division: whole\n"
+        "function GetComponents(o) return {{name = 'a', replicas = o.spec.size + (o.spec.more or 0)}} end\n"
+        "function ReviseReplica(o, n) o.spec.seen = true return o end\n"
+    )
+    cases = tree / "example.io/v1/Thing/cases.yaml"
+    cases.write_text(
+        "- name: base\n"
+        "  operation: GetComponents\n"
+        "  object: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\n"
+        "  want: {components: [{name: a, replicas: 1}]}  # wrong\n"
+        "- {name: right, operation: GetComponents, base: base, wantChanged: {components: {0: {replicas: 3}}}}\n"
+        "- {name: wrong, operation: GetComponents, base: base, set: {spec: {more: 1}}, wantChanged: {}}\n"
+        "- {name: fails, operation: GetComponents, base: base, set: {spec: null}, wantChanged: {}}\n"
+        "- {name: revised, operation: ReviseReplica, base: base, replicas: 1, wantChanged: {}}\n"
+    )
+    assert interp("test", "--update", cwd=tree).code == 0
+    assert interp("test", cwd=tree).out.splitlines()[-1] == "5 passed, 0 failed"
+    written = {entry["name"]: entry for entry in yaml.safe_load(cases.read_text())}
+    assert written["base"]["want"] == {"components": [{"name": "a", "replicas": 3}]}
+    assert written["right"]["wantChanged"] == {}
+    assert written["wrong"]["wantChanged"] == {"components": {"0": {"replicas": 4}}}
+    assert (set(written["fails"]) & {"want", "wantChanged"}, "attempt to" in written["fails"]["wantError"]) == (
+        set(),
+        True,
+    )
+    assert written["revised"]["wantChanged"] == {"object": {"spec": {"seen": True}}}
 
 
 def test_cases_can_be_chosen_and_stopped_at_the_first_failure(tree: Path) -> None:

@@ -1,5 +1,4 @@
-"""The published schemas of what accounting prints as JSON, made from the structs that are printed: `make docs` writes
-them."""
+"""The published schemas that are made from the code: `make docs` writes them."""
 
 from __future__ import annotations
 
@@ -13,9 +12,13 @@ from estimator.accounting.chargeback.rendering import BillReport
 from estimator.accounting.report import AuditReport
 from estimator.accounting.statement import Statement
 from estimator.accounting.trial import TrialReport
+from interpreters.cases import CASE_SCHEMA
+from interpreters.core.operations import OPERATIONS
+from interpreters.core.reply_schemas import REPLY_SCHEMAS
 
-FOLDER = Path(__file__).parents[3] / "docs" / "schemas"
-PUBLISHED: dict[str, tuple[type, str]] = {
+FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_PRINTED: dict[str, tuple[type, str]] = {
     "admit-output.json": (TrialReport, "The answer of `interp admit -o json`, and of /admit?dryRun to a List"),
     "audit-output.json": (AuditReport, "The report of `interp audit -o json`"),
     "cost-output.json": (BillReport, "The bill of `interp cost -o json`"),
@@ -30,7 +33,7 @@ def schema(kind: type, title: str) -> dict[str, Any]:
         name: _ordered(part) | ({"additionalProperties": False} if "properties" in part else {})
         for name, part in parts.items()
     }
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **reference, "$defs": closed}
+    return {"$schema": _DIALECT, "title": title, **reference, "$defs": closed}
 
 
 def _ordered(part: Any) -> Any:
@@ -45,6 +48,19 @@ def _ordered(part: Any) -> Any:
     return ordered
 
 
+PUBLISHED: dict[str, dict[str, Any]] = {
+    "cases.json": {"$schema": _DIALECT, "title": "A case table (cases.yaml)", "type": "array", "items": CASE_SCHEMA},
+    **{
+        f"reply-{operation.name}.json": {
+            "$schema": _DIALECT,
+            "title": f"Response fields of {operation.name}: {operation.summary}",
+            **REPLY_SCHEMAS[operation.answer],
+        }
+        for operation in OPERATIONS
+    },
+    **{name: schema(kind, title) for name, (kind, title) in _PRINTED.items()},
+}
+
 if __name__ == "__main__":
-    for name, (kind, title) in PUBLISHED.items():
-        (FOLDER / name).write_text(json.dumps(schema(kind, title), indent=2, ensure_ascii=False) + "\n")
+    for name, published in PUBLISHED.items():
+        (FOLDER / name).write_text(json.dumps(published, indent=2, ensure_ascii=False) + "\n")

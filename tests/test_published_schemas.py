@@ -1,0 +1,24 @@
+"""The published schemas are the ones in the code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.published_schemas import FOLDER, PUBLISHED
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_schema_is_the_one_in_the_code(name: str) -> None:
+    assert json.loads((FOLDER / name).read_text()) == PUBLISHED[name], "run make docs"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.name)
+def test_every_published_schema_is_a_schema_with_a_title(path: Path) -> None:
+    schema = json.loads(path.read_text())
+    Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["title"]
