@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any, Final
 
@@ -58,6 +59,27 @@ def division_of(header: Header) -> Division | None:
     if len(declared) > 1:
         raise InputError(f"Division: declared as {' and as '.join(map(str, declared))}; keep one of these lines")
     return next(iter(declared), None)
+
+
+def declaration(header: Header, script: str, language: str, *, annotated: bool = False) -> str:
+    """How to declare what a script does not declare, and where it tries to in vain. `annotated`: by its customization.
+
+    >>> declaration(Header(), "local x = 1\\n-- Division: whole\\n", "lua")
+    'add "-- Division: whole" (or divides) to the comment that it begins with; line 2 is too late for it'
+    """
+    near = get_close_matches(DIVISION_KEY, (key for key, _ in header.facts), n=1)
+    late = next((number for number, line in enumerate(script.splitlines(), 1) if _declares(line)), None)
+    if annotated:
+        misspelt = f", not {ANNOTATION_PREFIX}{near[0]}" if near else ""
+        instead = f", instead of line {late} of the script" if late else ""
+        return f'add the annotation "{ANNOTATION_PREFIX}{DIVISION_KEY}: whole" (or divides){misspelt}{instead}'
+    in_vain = f"; it says {near[0]}" if near else f"; line {late} is too late for it" if late else ""
+    return f'add "{COMMENT_SIGNS[language]} Division: whole" (or divides) to the comment that it begins with{in_vain}'
+
+
+def _declares(line: str) -> bool:
+    fact = _FACT.fullmatch(line.strip())
+    return fact is not None and _key(fact[1]) == DIVISION_KEY
 
 
 def script_header(text: str) -> Header:

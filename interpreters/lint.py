@@ -20,8 +20,8 @@ from interpreters.core.operations import BY_FUNCTION, BY_NAME, OPERATIONS, Answe
 from interpreters.core.quantity import NANO, Quantity
 from interpreters.core.requirements import ComponentRequirements
 from interpreters.core.wire import Reply
-from interpreters.division_proof import Asked, against_division, against_wholeness
-from interpreters.headers import division_of
+from interpreters.division_proof import Asked, against_division, against_wholeness, without_clock
+from interpreters.headers import declaration, division_of
 from interpreters.interpretation import Runner, interpret, request_for
 from interpreters.lua.lint import findings as lua_findings
 from interpreters.retention import retains, second_retain
@@ -234,7 +234,9 @@ def _division(linted: Linted) -> Iterator[Remark]:
         yield linted.remark("division", str(error))
         return
     if division is None:
-        yield linted.remark("division", f"{_UNDECLARED}; add a header line such as Division: whole", line)
+        script, annotated = linted.candidate.script, linted.candidate.operations is not None
+        how = declaration(linted.candidate.header, script.text, script.language, annotated=annotated)
+        yield linted.remark("division", f"{_UNDECLARED}; {how}", line)
         return
     samples = _case_objects(linted)
     if _REVISE not in offered or not samples:
@@ -260,9 +262,11 @@ def _case_objects(linted: Linted) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _asking(linted: Linted) -> Asked:
+    catalog = without_clock(linted.suite.catalog)
+
     def ask(operation: Operation, obj: dict[str, Any], replicas: int = 0) -> Reply:
         request = request_for(obj, operation, replicas=replicas)
-        return interpret(linted.runner, linted.suite.catalog, request).reply
+        return interpret(linted.runner, catalog, request).reply
 
     return ask
 

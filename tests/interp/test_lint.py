@@ -24,6 +24,19 @@ LINT = [
         "-- Division: divides\nfunction GetReplicas(o) return 2 end\nfunction ReviseReplica(o, n) return o end",
         "asked for 1 of 2 replicas, it made 2",
     ),
+    (
+        "-- Divison: whole\nfunction GetReplicas(o) return 1 end",
+        "(or divides) to the comment that it begins with; it says divison",
+    ),
+    (
+        "function GetReplicas(o) return 1 end\n-- snippet: pods.lua\n-- Division: whole\n",
+        "(or divides) to the comment that it begins with; line 3 is too late for it",
+    ),
+    (
+        "-- Division: whole\nfunction ReviseReplica(o, n) local t = os.date('*t') return o end",
+        "2:1: division: declared whole, but it failed on case 'two workers of one CPU each': "
+        "example.io/v1/Thing/interpreter.lua:2: in date: it asks what time it is",
+    ),
     ("function GetReplcas(o) return 1 end", "misnamed-function: GetReplcas is never called; did you mean GetReplicas?"),
     ("function InterpretReplica(o) return 1 end", "did you mean GetReplicas?"),
     ("function GetReplicas(o) return nothere end", "1:32: unknown-global: nothere is defined nowhere"),

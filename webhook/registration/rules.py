@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from interpreters.catalog import Offer
-from interpreters.core.division import DIVISION_KEY, MEANINGS, Division
+from interpreters.core.division import MEANINGS, Division
 from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, OPERATIONS, Answer, Argument, Operation
-from interpreters.headers import ANNOTATION_PREFIX, COMMENT_SIGNS, division_of
+from interpreters.headers import declaration, division_of
 from interpreters.scan import Origin
 
 COMPONENTS: Final = next(operation for operation in OPERATIONS if operation.answer is Answer.COMPONENTS)
@@ -116,12 +116,10 @@ def reasons_against(asked: Asked, wishes: Wishes, proof: Proof) -> Iterator[tupl
 def _undeclared(asked: Asked, offered: Collection[Operation]) -> Iterator[tuple[Operation, str]]:
     for operation in offered:
         offer = asked.offered[operation]
-        line = f'the annotation "{ANNOTATION_PREFIX}{DIVISION_KEY}: whole" (or divides)'
-        if offer.candidate.operations is None:
-            sign = COMMENT_SIGNS[offer.script.language]
-            line = f'"{sign} Division: whole" (or divides) to the comment that it begins with'
+        script, annotated = offer.script, offer.candidate.operations is not None
+        how = declaration(offer.candidate.header, script.text, script.language, annotated=annotated)
         why = "does not declare whether the kind may be divided, and a wrong guess loses or doubles pods"
-        yield operation, f"{offer.script.name} {why}; add {line}"
+        yield operation, f"{offer.script.name} {why}; {how}"
 
 
 def _dividing(asked: Asked, proof: Proof) -> Iterator[tuple[Operation, str]]:
