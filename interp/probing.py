@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import socket
 import ssl
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,13 +14,30 @@ from cryptography import x509
 
 from certs.check import Finding, check_chain
 from certs.folder import read_certificates
-from interp.questioning import Caller, cases_of, question, words_of
+from interp.questioning import Caller, bare_request, cases_of, question, words_of
+from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import Operation
 from webhook.registration.client import DEFAULT_PATH, check_url
 
 
 class _Readiness(msgspec.Struct):
     hardening: dict[str, str] = {}
     warnings: dict[str, str] = {}
+
+
+class _Status(msgspec.Struct):
+    code: int = 200
+
+
+class _Response(msgspec.Struct):
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class _Envelope(msgspec.Struct):
+    response: _Response = msgspec.field(default_factory=_Response)
+
+
+_UNKNOWN = 404  # in a proper envelope: no script answers for this kind and operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +71,48 @@ def examine(probe: Probe, scripts: list[str], bundled: str, *, everything: bool)
     findings.append(Finding("ok", "handshake", f"{connection.sock.version()}"))
     caller = Caller(connection, parts.path or DEFAULT_PATH, probe.timeout)
     findings += question(caller, cases_of(scripts, bundled, everything=everything))
-    return [*findings, *_hardening(connection)]
+    return [*findings, *_readiness(connection)]
 
 
-def _hardening(connection: http.client.HTTPSConnection) -> list[Finding]:
-    """What /readyz says of the walls around the sandbox workers; nothing if it says nothing."""
+def unserved(
+    probe: Probe, asked: Iterable[tuple[GroupVersionKind, Operation]]
+) -> list[tuple[GroupVersionKind, Operation]]:
+    """Of these, what no script of the running server answers. An object without content is enough to be told that.
+
+    Nothing if the server cannot be asked: `examine` says why."""
+    parts = check_url(probe.url)
+    connection = _connect(probe, parts.hostname or "", parts.port or 443)
+    caller = Caller(connection, parts.path or DEFAULT_PATH, probe.timeout)
+    found = []
+    try:
+        for kind, operation in asked:
+            _, body = caller.exchange(bare_request(kind, operation))
+            if msgspec.json.decode(body, type=_Envelope).response.status.code == _UNKNOWN:
+                found.append((kind, operation))
+    except (OSError, http.client.HTTPException, msgspec.DecodeError):
+        return []
+    finally:
+        connection.close()
+    return found
+
+
+def _readiness(connection: http.client.HTTPSConnection) -> Iterator[Finding]:
+    """What /readyz says of its scripts and of the walls around the sandbox workers; nothing if it says nothing."""
     try:
         connection.request("GET", "/readyz")
         detail = msgspec.json.decode(connection.getresponse().read(), type=_Readiness)
     except (OSError, http.client.HTTPException, msgspec.DecodeError):
-        return []
+        return
+    if lost := detail.warnings.get("scripts"):
+        yield Finding("warning", "scripts", lost, "`interp register --apply` with the scripts it has, or put them back")
     if not detail.hardening:
-        return []
+        return
     gap = detail.warnings.get("hardening")
     if gap is None:
-        return [Finding("ok", "hardening", f"{', '.join(detail.hardening)}: all walls around the workers stand")]
+        yield Finding("ok", "hardening", f"{', '.join(detail.hardening)}: all walls around the workers stand")
+        return
     fix = "docs/security.md says what each wall needs; requireHardening refuses to start without"
-    return [Finding("warning", "hardening", gap, fix)]
+    yield Finding("warning", "hardening", gap, fix)
 
 
 def _failed_handshake(error: OSError, findings: list[Finding]) -> Finding:

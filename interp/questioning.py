@@ -17,7 +17,7 @@ import msgspec
 from certs.check import Finding
 from interpreters.cases import Case, case_files, read_cases
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.core.operations import Answer
+from interpreters.core.operations import Answer, Operation
 from interpreters.core.wire import API_VERSION, KIND
 from interpreters.scan import Candidate, Found, scan
 from webhook.acceptance import problems_of
@@ -186,6 +186,13 @@ def _request(case: Case) -> dict[str, Any]:
     }
     more = {"observedObject": case.observed, "aggregatedStatus": case.status}
     return request | {name: value for name, value in more.items() if value is not None}
+
+
+def bare_request(kind: GroupVersionKind, operation: Operation) -> dict[str, Any]:
+    """A question about an object that has a name and nothing else; no API server holds it."""
+    obj = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "doctor"}}
+    request = {"uid": str(uuid4()), "kind": kind._asdict(), "name": "doctor", "operation": operation.name}
+    return {**request, "object": obj, "replicas": 0, "observedObject": obj, "aggregatedStatus": []}
 
 
 def _unheld(case: Case) -> dict[str, Any]:

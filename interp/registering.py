@@ -35,7 +35,7 @@ from interpreters.core.wire import Reply
 from interpreters.division_proof import CaseProof
 from interpreters.interpretation import Runner, interpret, load_functions, request_for
 from interpreters.sandbox.runner import SandboxRunner
-from interpreters.scan import scan
+from interpreters.scan import empty_folders, scan
 from webhook.registration.admission import Admission
 from webhook.registration.plan import Plan, plan_registration, tells_pods
 from webhook.registration.rules import Wishes
@@ -67,6 +67,8 @@ def opened_scripts(
     samples = read_objects(tuple(map(str, options["samples"]))) if options["samples"] else []
     places = [Path(place) for place in settings.scripts]
     found = scan(places, bundled=None if settings.bundled_language == "none" else settings.bundled_language)
+    for empty in empty_folders(places, found):
+        click.echo(f"warning: --scripts: {empty}", err=True)
     with SandboxRunner() as runner:
         catalog = Catalog.build(found, load_functions(runner, found))
         for broken in catalog.own_broken:

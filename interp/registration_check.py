@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from certs.check import Finding
 from estimator.snapshot.apiserver import ApiServer
 from estimator.snapshot.kubeconfig import find_access
-from estimator.snapshot.listing import list_objects
 from estimator.snapshot.release import live_release
-from interp.live_registration import CONFIGURATIONS, customized_tuples, tuples_of
+from interp.live_registration import configurations, customized_tuples, tuples_of
+from interp.probing import Probe, unserved
+from interp.questioning import cases_of
+from interpreters.cases import Case
 from interpreters.catalog import Catalog
 from interpreters.core.errors import InterpError
 from interpreters.core.karmada import NEWEST, Release
@@ -26,6 +26,7 @@ from interpreters.division_proof import CaseProof
 from interpreters.interpretation import load_functions
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import scan
+from webhook.registration.others import OtherWebhooks
 from webhook.registration.ownership import address_of, address_of_url
 from webhook.registration.plan import NATIVE, plan_registration
 from webhook.registration.rules import COUNTING, NO_WISHES, Asked, Proof, Wishes, reasons_against
@@ -44,10 +45,18 @@ class Registered:
     customized: Tuples = field(default_factory=dict)
     starred: list[str] = field(default_factory=list)  # rules of ours with a star, which interp never writes
     others: list[str] = field(default_factory=list)  # addresses of webhooks that are not this one
+    names: set[str] = field(default_factory=set)  # of the configurations that call this one
+    rules_of_others: list[tuple[str, Mapping[str, Any]]] = field(
+        default_factory=list
+    )  # with their configuration's name
+
+    def asked_first(self, kind: GroupVersionKind) -> dict[Operation, str]:
+        """What another webhook answers before this one is asked, by the name of its configuration."""
+        return OtherWebhooks(min(self.names, default=""), tuple(self.rules_of_others)).asked_first(kind)
 
 
 def check_registration(
-    url: str,
+    probe: Probe,
     kubeconfig: Path,
     context: str,
     scripts: list[str],
@@ -56,17 +65,18 @@ def check_registration(
 ) -> list[Finding]:
     """Every finding. What cannot be read is one, too."""
     try:
-        registered = asyncio.run(_read(url, kubeconfig, context))
+        registered = asyncio.run(_read(probe.url, kubeconfig, context))
     except InterpError as error:
         return [Finding("error", _SUBJECT, str(error), "give the kubeconfig of the Karmada API server")]
     if not registered.ours and not registered.starred:
         known = f"; registered are {', '.join(registered.others)}" if registered.others else ""
-        message = f"Karmada does not call {address_of_url(url)}{known}"
+        message = f"Karmada does not call {address_of_url(probe.url)}{known}"
         return [Finding("error", _SUBJECT, message, f"{_AGAIN}; --url must be the one that Karmada is given")]
     found = scan([Path(place) for place in scripts], bundled=None if bundled == "none" else bundled)
     with SandboxRunner() as runner:
         catalog = Catalog.build(found, load_functions(runner, found))
         findings = list(_judge(registered, catalog, CaseProof(runner, catalog, samples)))
+    findings += _unanswered(probe, registered, cases_of(scripts, bundled, everything=False), catalog)
     if not any(finding.level == "error" for finding in findings):
         count = sum(map(len, registered.ours.values()))
         message = f"{count} operations of {len(registered.ours)} kinds, all served and none against the rules"
@@ -79,17 +89,36 @@ async def _read(url: str, kubeconfig: Path, context: str) -> Registered:
         registered = Registered(
             release=await live_release(server) or NEWEST, customized=await customized_tuples(server)
         )
-        async for page in list_objects(server, CONFIGURATIONS):
-            for item in page:
-                for webhook in msgspec.json.decode(item).get("webhooks") or ():
-                    address = address_of(webhook.get("clientConfig") or {})
-                    if address == address_of_url(url):
-                        registered.starred += _starred(webhook)
-                        for kind, operations in tuples_of({"webhooks": [webhook]}).items():
-                            registered.ours.setdefault(kind, set()).update(operations)
-                    else:
-                        registered.others.append(address)
+        async for configuration in configurations(server):
+            name = str((configuration.get("metadata") or {}).get("name", ""))
+            for webhook in configuration.get("webhooks") or ():
+                address = address_of(webhook.get("clientConfig") or {})
+                if address == address_of_url(url):
+                    registered.names.add(name)
+                    registered.starred += _starred(webhook)
+                    for kind, operations in tuples_of({"webhooks": [webhook]}).items():
+                        registered.ours.setdefault(kind, set()).update(operations)
+                else:
+                    registered.others.append(address)
+                    registered.rules_of_others += [(name, rule) for rule in webhook.get("rules") or ()]
         return registered
+
+
+def _unanswered(probe: Probe, registered: Registered, cases: Sequence[Case], catalog: Catalog) -> Iterator[Finding]:
+    """What the scripts here answer and those of the running server do not; what has a case was asked by it already."""
+    known = {(GroupVersionKind.of(case.object), case.operation) for case in cases}
+    claimed = [
+        (kind, operation)
+        for kind, operations in sorted(registered.ours.items())
+        for operation, _ in catalog.operations(kind)
+        if operation in operations and (kind, operation) not in known
+    ]
+    missing: dict[GroupVersionKind, list[Operation]] = {}
+    for kind, operation in unserved(probe, claimed):
+        missing.setdefault(kind, []).append(operation)
+    for kind, unanswered in missing.items():
+        message = f"{kind}: {_names(unanswered)} registered, but no script of the running server answers"
+        yield Finding("error", _SUBJECT, message, "give it the script, or register again with the scripts it has")
 
 
 def _starred(webhook: Mapping[str, Any]) -> Iterator[str]:
@@ -122,6 +151,11 @@ def _judge(registered: Registered, catalog: Catalog, proof: Proof) -> Iterator[F
         if shadowed:
             message = f"{kind}: a ResourceInterpreterCustomization answers {_names(shadowed)} before interp is asked"
             yield Finding("warning", _SUBJECT, message, "remove one of the two")
+        first = registered.asked_first(kind)
+        for name in dict.fromkeys(first[operation] for operation in operations if operation in first):
+            answered = [operation for operation in operations if first.get(operation) == name]
+            message = f"{kind}: Karmada asks the webhook of {name} for {_names(answered)} before interp, by its name"
+            yield Finding("warning", _SUBJECT, message, "remove one of the two, or register with --name an earlier one")
     planned = plan_registration(catalog, proof, release=registered.release).tuples
     missing = {kind for kind, operations in planned.items() if not set(operations) <= registered.ours.get(kind, set())}
     if missing:

@@ -140,6 +140,17 @@ def scan(
     return found
 
 
+def empty_folders(folders: Sequence[Path], found: Collection[Found]) -> list[str]:
+    """A sentence about each folder in which nothing was found: whoever named it thinks that something is there."""
+    filled = {entry.source.order for entry in found if entry.source.origin is Origin.FOLDER}
+    wanted = f"<group>/<version>/<Kind>/interpreter.lua or .star, or {CUSTOMIZATIONS_FILE}"
+    return [
+        f"{folder}: no script in it; expected {wanted}"
+        for order, folder in enumerate(folders)
+        if order not in filled and folder.is_dir()
+    ]
+
+
 def scan_place(place: Path, origin: Origin, order: int = 0, *, among_others: bool = False) -> list[Found]:
     """A script file (for any kind), a folder of kinds, one kind's folder, or a customization file.
 

@@ -15,11 +15,12 @@ from interpreters.catalog import Catalog
 from interpreters.core.engine import Limits
 from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.operations import Operation
 from interpreters.core.wire import Reply, Request
 from interpreters.interpretation import load_functions_async
 from interpreters.sandbox.hardening import Hardening, hardening_report
 from interpreters.sandbox.pool import SandboxPool
-from interpreters.scan import Found, authors, scan
+from interpreters.scan import Found, authors, empty_folders, scan
 from webhook.listener import Route
 from webhook.load import Load
 from webhook.logs import LOGGER, WRITER, RequestLog
@@ -61,6 +62,7 @@ class Service:
         self.background = Background()
         self.load = Load(settings.max_bytes, settings.workers + max(1, settings.waiting // 2))
         self._broken_kinds: set[str] = set()
+        self._answered: set[tuple[GroupVersionKind, Operation]] = set()
         self._install(Catalog({}))
         self.reloads = Reloads({"scripts": self.load_scripts}, self.metrics)
         self.checks: dict[str, Check] = {"scripts": self._scripts_loaded, "workers": self._workers_up}
@@ -125,6 +127,7 @@ class Service:
             found += [entry for entry in self._found if entry.source.author in late]
             catalog = await self._catalog(found)
         self._install(catalog, found)
+        self._note_lost()
         self.observe()
         if broken:
             raise InputError(str(broken[0].error))
@@ -161,15 +164,30 @@ class Service:
         self.catalog = catalog
         self._found = found
         self.known_kinds = frozenset(catalog.kinds)
+        self._answered |= _answered(catalog)
         broken = Counter(str(entry.kind) for entry in catalog.own_broken)
         self._broken_kinds |= broken.keys()
         for kind in self._broken_kinds:  # those that are well again say 0
             self.metrics.broken_scripts.labels(kind).set(broken[kind])
 
+    def _note_lost(self) -> None:
+        """What was answered since the start and no longer is: Karmada does not hear of it, and its calls fail."""
+        lost: dict[str, list[str]] = {}
+        for kind, operation in sorted(self._answered - _answered(self.catalog), key=str):
+            lost.setdefault(str(kind), []).append(operation.name)
+        self.warnings.pop("scripts", None)
+        if lost:
+            words = "; ".join(f"{kind}: {', '.join(sorted(operations))}" for kind, operations in sorted(lost.items()))
+            self.warnings["scripts"] = f"no longer answered: {words}; what Karmada has registered of it fails"
+            LOGGER.warning("operations are no longer answered; register again", extra={"lost": words})
+
     async def _scan(self) -> list[Found]:
         bundled = None if self.settings.bundled_language == "none" else self.settings.bundled_language
         places = [Path(place) for place in self.settings.scripts]
-        return await asyncio.to_thread(scan, places, bundled=bundled)
+        found = await asyncio.to_thread(scan, places, bundled=bundled)
+        for empty in empty_folders(places, found):
+            LOGGER.warning("a folder holds no script", extra={"reason": empty})
+        return found
 
     async def _catalog(self, found: Sequence[Found]) -> Catalog:
         functions = await load_functions_async(self.pool, found)
@@ -189,3 +207,7 @@ def digest_of(catalog: Catalog) -> str:
     """Tells whether two servers answer with the same scripts."""
     texts = sorted({offer.script.digest for offers in catalog.offers.values() for offer in offers})
     return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
+
+
+def _answered(catalog: Catalog) -> set[tuple[GroupVersionKind, Operation]]:
+    return {(kind, operation) for kind in catalog.kinds for operation, _ in catalog.operations(kind)}

@@ -42,7 +42,7 @@ def command(context: click.Context, /, **options: Any) -> None:
         from interp.inputs import read_objects
         from interp.registration_check import check_registration
 
-        where = (options["url"], options["kubeconfig"], options["kube_context"])
+        where = (probe, options["kubeconfig"], options["kube_context"])
         samples = read_objects(tuple(map(str, options["samples"]))) if options["samples"] else []
         findings += check_registration(*where, list(options["scripts"]), options["bundled_language"], samples)
     if options["output"] == "json":

@@ -10,6 +10,10 @@ import jsonschema
 import pytest
 import yaml
 
+from estimator.placement.priority import NO_PRIORITY, Priority
+from interp.interpreted import Interpreted
+from interp.schedule_runs import Job, in_order
+from interpreters.core.karmada import NEWEST
 from tests.interp.command import interp
 from tests.interp.test_schedule import FLINK, FOLDER, SCHEMA, WEB, decided, schedule
 
@@ -88,6 +92,26 @@ def test_several_workloads_are_scheduled_by_priority(tmp_path: Path, release: st
         jsonschema.validate(report, json.loads(SCHEMA.read_text()))
     assert [(one["workload"]["name"], one["priority"], one["decision"]["scheduled"]) for one in reports] == order
     assert reports[1]["decision"]["failure"]["message"] == "20 replicas wanted, room for 4 in 1 cluster"
+
+
+TIES = [  # the priorities as they come, None for a policy that names none; the order in which they are taken
+    ([5, 5, 5], [0, 1, 2]),
+    ([0, None, 0], [0, 1, 2]),
+    ([None, -1, 7, None, 7], [2, 4, 0, 3, 1]),
+    ([2_000_001_000, 2_000_000_000], [0, 1]),
+]
+
+
+@pytest.mark.parametrize(("priorities", "taken"), TIES)
+def test_equal_priorities_are_taken_in_the_order_in_which_they_came(
+    priorities: list[int | None], taken: list[int]
+) -> None:
+    nothing = Interpreted([])
+    jobs = [
+        Job({"number": number}, nothing, {}, NO_PRIORITY if value is None else Priority(value, is_set=True))
+        for number, value in enumerate(priorities)
+    ]
+    assert [job.obj["number"] for job in in_order(jobs, NEWEST)] == taken
 
 
 def test_several_workloads_are_told_of_one_after_another(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.headers import Header, customization_header, script_header
-from interpreters.scan import Broken, Candidate, Origin, scan_place
+from interpreters.headers import Header, customization_header, division_of, script_header
+from interpreters.lua.assemble import assemble
+from interpreters.scan import LANGUAGES, Broken, Candidate, Origin, empty_folders, scan_bundled, scan_place
 
 
 @pytest.mark.parametrize(
@@ -80,3 +81,27 @@ def test_a_version_of_another_group_is_refused_with_an_example(tmp_path: Path) -
     assert str(found.error).endswith(
         "also-serves: expected further versions of the group, such as example.io/v1beta1, got 'v1beta1'"
     )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_complete_copy_of_a_bundled_script_declares_what_the_script_does(language: str) -> None:
+    """What its snippets say in their own comments is no declaration."""
+    found = [entry for entry in scan_bundled(language) if isinstance(entry, Candidate)]
+    assert found
+    for entry in found:
+        assert script_header(entry.script.text).facts == entry.header.facts, entry.script.name
+        assert division_of(entry.header) is not None, entry.script.name
+
+
+def test_a_snippet_declares_nothing_for_the_script_that_includes_it() -> None:
+    text = assemble("-- include: s.lua\nfunction F() end\n", lambda name: "-- Division: whole\nfunction g() end\n")
+    assert division_of(script_header(text)) is None
+
+
+def test_a_folder_without_a_script_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "act.yaml").write_text("kind: ResourceInterpreterCustomization\n")
+    places = [script(tmp_path / "full", ""), tmp_path / "empty"]
+    found = [one for order, place in enumerate(places) for one in scan_place(place, Origin.FOLDER, order)]
+    (said,) = empty_folders(places, found)
+    assert said.startswith(f"{tmp_path / 'empty'}: no script in it; expected <group>/<version>/<Kind>/interpreter.lua")

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from interp.probing import Probe
 from interp.registration_check import check_registration
 from tests.webhook.api_server import ApiServer, api_server
 
 CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
 CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
 URL = "https://interp.example:8443/interpret"
+PROBE = Probe(URL, None, 1)  # nobody answers there
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ FOUND = [  # what is registered, the level and part of the first finding
 @pytest.mark.parametrize(("configurations", "level", "said"), FOUND)
 def test_what_is_registered_is_judged(kubeconfig: Path, configurations: Any, level: str, said: str) -> None:
     ApiServer.held[CONFIGURATIONS] = configurations
-    first = check_registration(URL, kubeconfig, "", [], "lua")[0]
+    first = check_registration(PROBE, kubeconfig, "", [], "lua")[0]
     assert first.level == level
     assert said in first.message
     assert bool(first.fix) is (level == "error")
@@ -63,14 +65,30 @@ def test_a_customization_that_answers_first_is_named(kubeconfig: Path) -> None:
     target = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob"}
     rules = {"componentResource": {"luaScript": "x"}}
     ApiServer.held[CUSTOMIZATIONS] = {"items": [{"spec": {"target": target, "customizations": rules}}]}
-    messages = [one.message for one in check_registration(URL, kubeconfig, "", [], "lua") if one.level == "warning"]
+    messages = [one.message for one in check_registration(PROBE, kubeconfig, "", [], "lua") if one.level == "warning"]
     assert len(messages) == 1
     assert "a ResourceInterpreterCustomization answers InterpretComponent before interp is asked" in messages[0]
 
 
+OTHERS = [  # the name of the other's configuration, what is said
+    ("another", "Karmada asks the webhook of another for InterpretComponent before interp, by its name"),
+    ("later", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "said"), OTHERS)
+def test_another_webhook_that_answers_first_is_named(kubeconfig: Path, name: str, said: str) -> None:
+    configurations = [(registered(TFJOB, "InterpretComponent"), "interp"),
+                      (registered("kubeflow.org/v1/*", "*", url="https://other:1"), name)]  # fmt: skip
+    items = [{**one["items"][0], "metadata": {"name": of}} for one, of in configurations]
+    ApiServer.held[CONFIGURATIONS] = {"items": items}
+    messages = [one.message for one in check_registration(PROBE, kubeconfig, "", [], "lua") if one.level == "warning"]
+    assert [message.partition(": ")[2] for message in messages] == ([said] if said else [])
+
+
 def test_an_api_server_that_cannot_be_read_is_a_finding(kubeconfig: Path) -> None:
     kubeconfig.write_text(kubeconfig.read_text().replace("127.0.0.1:", "127.0.0.1:1"))
-    [finding] = check_registration(URL, kubeconfig, "", [], "lua")
+    [finding] = check_registration(PROBE, kubeconfig, "", [], "lua")
     assert finding.level == "error"
 
 
@@ -94,6 +112,6 @@ def test_what_was_registered_by_a_sample_is_judged_by_one(
     folder.mkdir(parents=True)
     (folder / "interpreter.lua").write_text(SHARING)
     ApiServer.held[CONFIGURATIONS] = registered("stage.example.org/v1/Act", "InterpretReplica", "ReviseReplica")
-    first = check_registration(URL, kubeconfig, "", [str(kubeconfig.parent / "own")], "none", samples)[0]
+    first = check_registration(PROBE, kubeconfig, "", [str(kubeconfig.parent / "own")], "none", samples)[0]
     assert first.level == level
     assert said in first.message
