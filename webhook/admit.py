@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
@@ -29,22 +30,30 @@ from webhook.trial import MOST_CLUSTERS, ManifestList, is_list, tried
 PATH = "/admit"
 _LATE = "no answer within the caller's timeout"
 _IS_SHORT_NUMBER = re.compile(r"[0-9]{1,9}").fullmatch
+_BUSY, _SERVER_ERROR = 429, 500
 _DRY_RUN = ("", "true", "All")  # the last is Kubernetes' own word
 
 
 def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
     async def answer(request: BaseRequest) -> Response:
-        query = _query(request)
-        async with received(request, service) as (body, deadline):
-            if query.is_trial and await service.background.run(len(body), deadline, is_list, body):
-                return await trial(body, query.clusters, deadline)
-            if query.clusters is not None:
-                raise HttpProblem(400, "clusters", "the query's clusters: goes with dryRun and a List of manifests")
-            started, outcome = time.monotonic(), "failed"
-            try:
-                response, outcome = await decided(body, query, deadline)
-            finally:
-                service.metrics.admission_seconds.labels(outcome).observe(time.monotonic() - started)
+        started = time.monotonic()
+        asked = _Asked()
+        try:
+            query = _query(request)
+            async with received(request, service) as (body, deadline):
+                if query.is_trial and await service.background.run(len(body), deadline, is_list, body):
+                    asked.is_list = True
+                    return await trial(body, query.clusters, deadline)
+                response, outcome = await decided(asked, body, query, deadline)
+        except (HttpProblem, InterpError, TimeoutError) as error:
+            if asked.is_list:
+                raise
+            service.metrics.admission_seconds.labels("failed").observe(time.monotonic() - started)
+            problem = failed(asked.review, error)
+            if problem is error:
+                raise
+            raise problem from error
+        service.metrics.admission_seconds.labels(outcome).observe(time.monotonic() - started)
         return response
 
     async def trial(body: bytes, clusters: int | None, deadline: float) -> Response:
@@ -56,18 +65,14 @@ def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
             cause = "ledger" if isinstance(error, LedgerError) else "timeout"
             raise HttpProblem(503, cause, str(error) or _LATE) from error
 
-    async def decided(body: bytes, query: _Query, deadline: float) -> tuple[Response, str]:
+    async def decided(asked: _Asked, body: bytes, query: _Query, deadline: float) -> tuple[Response, str]:
+        if query.clusters is not None:
+            raise HttpProblem(400, "clusters", "the query's clusters: goes with dryRun and a List of manifests")
         review = decode_review(body)
-        if query.is_trial:
-            review = msgspec.structs.replace(review, dry_run=True)
-        try:
-            # A ledger that cannot be written is an HTTP error, so that the registered failurePolicy decides.
-            async with asyncio.timeout_at(deadline):
-                verdict = await decide(review, deadline)
-        except (InterpError, TimeoutError) as error:
-            if isinstance(error, RequestError):
-                raise
-            raise failed(review, error) from error
+        asked.review = review = msgspec.structs.replace(review, dry_run=True) if query.is_trial else review
+        # A ledger that cannot be written is an HTTP error, so that the registered failurePolicy decides.
+        async with asyncio.timeout_at(deadline):
+            verdict = await decide(review, deadline)
         accounting.state.note(None)
         outcome = "allowed" if verdict.allowed else "denied"
         service.metrics.admissions.labels(outcome).inc()
@@ -78,23 +83,46 @@ def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
         said = await interpretation_of(service, accounting, review, deadline)
         return await accounting.gate.decide(review, said, seconds_left(deadline))
 
-    def failed(review: AdmissionRequest, error: Exception) -> HttpProblem:
-        """Log and count it: an admission that nobody decided must not pass in silence."""
-        reason = str(error) or _LATE
-        cause = "other"
-        if isinstance(error, LedgerError | TimeoutError):
-            cause = "ledger" if isinstance(error, LedgerError) else "timeout"
-            if not isinstance(error, Unready):
-                accounting.state.note(reason)
+    def failed(review: AdmissionRequest | None, error: Exception) -> HttpProblem:
+        """Log and count it: an admission that nobody decided, whatever the reason, must not pass in silence."""
+        problem = _problem(error)
+        if isinstance(error, LedgerError | TimeoutError) and not isinstance(error, Unready):
+            accounting.state.note(problem.message)
+        cause = problem.reason if problem.status >= _SERVER_ERROR else "busy" if problem.status == _BUSY else "request"
         service.metrics.admission_failures.labels(cause).inc()
-        LOGGER.error(
-            "an admission was not decided",
-            extra={"reason": reason, "request": review.uid, "operation": review.operation,
-                   "workload": str(review.workload)},
-        )  # fmt: skip
-        return HttpProblem(error.code if isinstance(error, InterpError) else 503, cause, reason)
+        about = {} if review is None else {"request": review.uid, "operation": review.operation,
+                                           "workload": _named(review)}  # fmt: skip
+        LOGGER.error("an admission was not decided", extra={"reason": problem.message, "cause": cause, **about})
+        return problem
 
     return [Route("POST", PATH, answer, DESCRIPTION)]
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What is known of a request while it is read."""
+
+    review: AdmissionRequest | None = None
+    is_list: bool = False
+
+
+def _problem(error: Exception) -> HttpProblem:
+    """The answer to a request that was not decided."""
+    if isinstance(error, HttpProblem):
+        return error
+    if isinstance(error, TimeoutError):
+        return HttpProblem(503, "timeout", _LATE)
+    if isinstance(error, LedgerError):
+        return HttpProblem(error.code, "ledger", str(error))
+    code, fault = (error.code, error.fault) if isinstance(error, InterpError) else (500, "ours")
+    return HttpProblem(code, "other" if code >= _SERVER_ERROR else fault, str(error))
+
+
+def _named(review: AdmissionRequest) -> str:
+    try:
+        return str(review.workload)
+    except RequestError:
+        return f"{review.kind} {review.namespace}/{review.name}"
 
 
 class _Query(NamedTuple):

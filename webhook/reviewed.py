@@ -42,9 +42,12 @@ async def interpretation_of(
     old_object = _object("oldObject", review.old_object) if review.operation == "UPDATE" else None
     try:
         new = await interpreted(service, kind, new_object, deadline)
+    except (ScriptError, RequestError) as error:
+        return Interpretation(problem=str(error))  # it could cost anything
+    try:
         old = await interpreted(service, kind, old_object, deadline) if old_object else None
-    except ScriptError as error:
-        return Interpretation(problem=str(error))
+    except (ScriptError, RequestError):
+        old = None  # what mends a broken object must not fail by it; the ledger knows what is charged
     if service.clusters is None or not new.as_components:
         return Interpretation(new, old)
     fits = await service.clusters.fits(new.as_components, review.workload.namespace, deadline)

@@ -16,7 +16,7 @@ from msgspec import DecodeError, Raw
 from estimator.accounting.allowances import Allowance
 from estimator.accounting.amounts import Amounts
 from estimator.accounting.charges import Charge, admitted, bound, deleted, filled, is_superseded, unbound
-from estimator.accounting.checks import excesses, needs_scopes, unchecked
+from estimator.accounting.checks import counts_parts, excesses, needs_scopes, unchecked
 from estimator.accounting.demand import Binding, Demand, WorkloadKey, decode_binding, demand_of
 from estimator.accounting.freshness import mark_of, moment_of, version_of
 from estimator.accounting.inspection import impossible, unreadable
@@ -163,7 +163,7 @@ class Case:
         return digest_of(request.operation.encode(), *(text.encode() for text in self.workload), bytes(request.object))
 
     def _after(self, before: Charge, now: float) -> Charge:
-        known = replace(before, owner=self.request.owner or before.owner, source="admission")
+        known = replace(before, owner=self.request.owner or before.owner)
         metadata = self.request.metadata
         if self.binding is None:
             seen = replace(
@@ -171,7 +171,7 @@ class Case:
                 object_created=moment_of(metadata.creation_timestamp) or before.object_created,
                 object_version=version_of(metadata.resource_version),
             )
-            return admitted(
+            after = admitted(
                 seen,
                 _demand(self.said.new),
                 _demand(self.said.old) if self.said.old is not None else None,
@@ -179,31 +179,39 @@ class Case:
                 generation=metadata.generation,
                 expires_at=now + self.gate.ledger.provisional_seconds,
             )
+            return replace(after, source="admission")
         spec = self.binding.spec
         parts = _demand(self.said.new).parts if self.said.new is not None else None
         demand = filled(spec.plain, before, parts, version=version_of(spec.resource.resource_version))
         # The state that the API server holds until it has stored this one.
         version = version_of(metadata.resource_version) if self.request.operation == "UPDATE" else 0
         mark = mark_of(self.binding, version)
-        return replace(bound(known, demand, uid=spec.resource.uid, mark=mark), owner=before.owner)
+        return replace(bound(known, demand, uid=spec.resource.uid, mark=mark), owner=before.owner, source="admission")
 
-    def _was(self, before: Charge, after: Charge) -> Charge:
-        """What counts as already there: the ledger's charge, and what the API server itself still holds."""
+    def _compared(self, before: Charge, after: Charge) -> tuple[Charge, Charge]:
+        """What is there already and what would be, to tell what grows.
+
+        Of a workload: the ledger's charge and what the API server itself still holds. Of a binding: the one that the
+        API server holds, by itself, as Karmada compares. The charge may be larger without anybody having allowed it:
+        what `kubectl scale` wrote into the object is charged as soon as the object is seen."""
         if self.binding is None:
-            return before if self.said.old is None else replace(before, confirmed=after.confirmed)
+            return before if self.said.old is None else replace(before, confirmed=after.confirmed), after
+        nothing = Charge(self.workload)
         old = decode_reviewed(self.request, self.request.old_object) if self.request.operation == "UPDATE" else None
-        if old is None or before.confirmed is not None:
-            return before
-        return replace(before, confirmed=filled(old.spec.plain, after))
+        was = nothing if old is None else replace(nothing, confirmed=filled(old.spec.plain, after))
+        return was, replace(nothing, confirmed=after.confirmed)
 
     async def _judge(self, page: Page, before: Charge, after: Charge) -> tuple[list[str], list[str], list[str]]:
         """Which quotas the change breaks, what else is wrong with it, and what could not be looked at."""
-        was = self._was(before, after)
+        was, will = self._compared(before, after)
         notes = [self._uncounted] if self._is_uncounted(after) else []
-        if not _grows(was.amounts, after.amounts):
+        grows = _grows(was.amounts, will.amounts)
+        if not grows and not counts_parts(self.allowances):
             return [], [], notes
         others = await page.others(before, after, scopes=needs_scopes(self.allowances))
-        exceeded = [str(excess) for excess in excesses(self.allowances, others, was, after)]
+        exceeded = [str(excess) for excess in excesses(self.allowances, others, was, will)]
+        if not grows:
+            return exceeded, [], notes
         problems = []
         fits = self.said.fits
         if fits is not None and not any(fit.sets >= 1 for fit in fits):
@@ -247,14 +255,16 @@ class Case:
         )
 
     async def _release(self, page: Page, before: Charge) -> Verdict:
+        expires = page.now + self.gate.ledger.provisional_seconds
         if self.binding is None:
-            after = deleted(before, self.request.metadata.uid)
+            after = deleted(before, self.request.metadata.uid, expires_at=expires)
             if not after.is_live:
                 page.forget_sighting(self.workload)
         elif self._is_old_binding(before, self.binding):
             after = before
+        elif before.is_leaving:
+            after = Charge(self.workload)
         else:
-            expires = page.now + self.gate.ledger.provisional_seconds
             after = replace(unbound(before, expires_at=expires), source="admission") if before.is_live else before
         if after != before:
             await page.save(after)

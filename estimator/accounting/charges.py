@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from estimator.accounting.allowances import count_key
 from estimator.accounting.amounts import Amounts, larger, parse_amounts, without_zeros
 from estimator.accounting.demand import Demand, Part, Target, WorkloadKey
 from estimator.accounting.usage import counted_usage, shares
 from interpreters.core.quantity import NANO
+
+DELETION: Final = "deletion"
+"""The source of a charge whose object was deleted and whose binding was not seen to go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,11 @@ class Charge:
         return self.confirmed is not None or self.provisional is not None
 
     @property
+    def is_leaving(self) -> bool:
+        """Whether its object was deleted, and it is charged for what its binding still holds."""
+        return self.source == DELETION and self.confirmed is None and self.provisional is not None
+
+    @property
     def is_mixed(self) -> bool:
         """Whether it has both parts and their pods are not all of one priority class."""
         if self.confirmed is None or self.provisional is None:
@@ -106,6 +115,8 @@ def admitted(
 ) -> Charge:
     """After an admission request. `old` is the object that the API server still holds: proof of what is there."""
     known = replace(charge, generation=generation)
+    if charge.is_leaving:  # another of its name comes before the old one's binding has gone
+        known = replace(known, confirmed=charge.provisional)
     if old is not None:
         known = replace(known, confirmed=_placed_like(charge.confirmed, old), uid=uid or charge.uid)
     provisional = _placed_like(known.confirmed, new)
@@ -196,14 +207,23 @@ def unbound(charge: Charge, *, expires_at: float) -> Charge:
     )
 
 
-def deleted(charge: Charge, uid: str) -> Charge:
-    """After the object was deleted. A successor of the same name, which has another uid, stays charged."""
+def deleted(charge: Charge, uid: str, *, expires_at: float) -> Charge:
+    """After the object was deleted. A successor of the same name, which has another uid, stays charged.
+
+    What is bound runs until the binding goes. That follows at once, unless a finalizer keeps the object or it is
+    deleted with `--cascade=orphan`. So it is charged until then; until `expires_at` if nobody tells of the binding."""
     after = charge
-    if not uid or charge.uid in ("", uid):
-        after = replace(after, confirmed=None)
     if not uid or charge.provisional_uid in ("", uid):
         after = replace(after, provisional=None, provisional_uid="", expires_at=None)
-    return after
+    if uid and charge.uid not in ("", uid):
+        return after
+    held = charge.confirmed
+    if held is None or not held.clusters:
+        return replace(after, confirmed=None)
+    if after.provisional is not None:
+        return after  # the successor's binding will say what is there
+    return replace(after, confirmed=None, provisional=held, uid="", provisional_uid=uid or charge.uid,
+                   expires_at=expires_at, source=DELETION)  # fmt: skip
 
 
 def is_superseded(charge: Charge, uid: str, created: float | None) -> bool:

@@ -54,6 +54,11 @@ def needs_scopes(allowances: Iterable[Allowance]) -> bool:
     return any(allowance.scopes for allowance in allowances)
 
 
+def counts_parts(allowances: Iterable[Allowance]) -> bool:
+    """Whether a quota counts one cluster or some pods apart: these may grow while the whole does not."""
+    return any(allowance.assignments or allowance.scopes for allowance in allowances)
+
+
 def excesses(allowances: Iterable[Allowance], others: Others, before: Charge, after: Charge) -> list[Excess]:
     """What the change breaks. Only what it increases can break anything: shrinking is always allowed."""
     found = []

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 from msgspec import Struct
 
+from estimator.placement.bindings import binding_name
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, ComponentRequirements
 
@@ -174,10 +175,15 @@ class Binding(Lean, frozen=True, gc=False):
 
     @property
     def workload(self) -> WorkloadKey:
+        """Who is charged: its object. A binding that does not have the name which Karmada gives is charged by itself:
+        a second one of the same object must not say what the first one costs."""
         resource = self.spec.resource
-        group = GroupVersionKind.parse(resource.api_version, resource.kind).group
         namespace = resource.namespace or self.metadata.namespace
-        return WorkloadKey(group, resource.kind, namespace, resource.name or self.metadata.name)
+        name = self.metadata.name
+        if name and resource.name and name != binding_name(resource.kind, resource.name):
+            return WorkloadKey("work.karmada.io", self.kind or "ResourceBinding", namespace, name)
+        group = GroupVersionKind.parse(resource.api_version, resource.kind).group
+        return WorkloadKey(group, resource.kind, namespace, resource.name or name)
 
 
 class WorkloadKey(NamedTuple):
@@ -211,7 +217,7 @@ def charge_binding(workload: WorkloadKey, demand: Demand) -> Binding:
     spec = BindingSpec(
         demand.components, demand.replicas, demand.replica_requirements, clusters or None, resource=resource
     )
-    return Binding("ResourceBinding", Metadata(workload.name, workload.namespace), spec)
+    return Binding("ResourceBinding", Metadata(binding_name(workload.kind, workload.name), workload.namespace), spec)
 
 
 def placed_in(demand: Demand, clusters: int) -> Demand:

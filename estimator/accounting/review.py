@@ -80,7 +80,7 @@ class AdmissionRequest(Struct, frozen=True, rename="camel", dict=True):
         raw = self.object if _holds(self.object) else self.old_object
         if not _holds(raw):
             return ObjectMetadata(name=self.name, namespace=self.namespace)
-        return decoded(raw, lambda why: RequestError(f"request.object: {why}"), _Object).metadata
+        return decoded(raw, lambda why: RequestError(f"request.object: {why}"), _Object, most=len(raw)).metadata
 
     @cached_property
     def workload(self) -> WorkloadKey:
@@ -123,8 +123,11 @@ def request_to_create(kind: GroupVersionKind, obj: bytes, namespace: str) -> Adm
 
 
 def decode_review(body: bytes) -> AdmissionRequest:
-    """Read the API server's body. Raises `RequestError`."""
-    review = decoded(body, lambda why: RequestError(f"not an AdmissionReview: {why}"), _Review)
+    """Read the API server's body. Raises `RequestError`.
+
+    The values of the objects in it are not counted here, where none is made: what holds too many cannot be interpreted,
+    and that is a decision about it."""
+    review = decoded(body, lambda why: RequestError(f"not an AdmissionReview: {why}"), _Review, most=len(body))
     if (review.api_version, review.kind) != (API, "AdmissionReview"):
         hint = "; add ?dryRun to the path to try a List" if review.kind == "List" else ""
         raise RequestError(f"expected {API} AdmissionReview, got {review.api_version:.80} {review.kind:.80}{hint}")

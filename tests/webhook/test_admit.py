@@ -101,6 +101,21 @@ def test_a_script_that_fails_denies_with_its_words(admitting: Client) -> None:
     assert "cannot be played" in response["status"]["message"]
 
 
+def test_a_broken_object_can_be_mended(admitting: Client) -> None:
+    """What was there before fails, too, and must not stop what mends it."""
+    asked = review("broken", "1", "UPDATE")
+    asked["request"]["oldObject"] = {**asked["request"]["object"], "spec": {"behaviour": "fail"}}
+    assert decide(admitting, asked)["allowed"]
+
+
+def test_an_object_of_very_many_values_is_counted_as_any_other(admitting: Client) -> None:
+    """An HTTP error would let it pass where failurePolicy is Ignore."""
+    for cpu, allowed in (("11", False), ("10", True)):
+        asked = review("long", cpu)
+        asked["request"]["object"]["spec"]["text"] = "," * 2_100_000
+        assert decide(admitting, asked)["allowed"] is allowed
+
+
 MALFORMED = [{}, {"apiVersion": "v1", "kind": "Pod"}, {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}]
 
 
@@ -182,6 +197,31 @@ def test_a_ledger_that_cannot_be_written_is_an_http_error_so_that_the_failure_po
         assert client.get("/readyz/admit")[0] == 503
         assert client.metric("interp_admission_failures_total", cause="ledger") == 1
         assert server.wait_for("an admission was not decided")
+
+
+UNDECIDED = [  # body, query, content type, HTTP status, cause
+    (b"{", "", "application/json", 400, "request"),
+    (b"{}", "", "application/json", 400, "request"),
+    (b"{}", "?timeout=never", "application/json", 400, "request"),
+    (b"{}", "?dryRun=maybe", "application/json", 400, "request"),
+    (b"{}", "", "text/plain", 415, "request"),
+    (b" " * (9 << 20), "", "application/json", 413, "request"),
+    (b"[" * 5000, "", "application/json", 400, "request"),
+]
+
+
+@pytest.mark.parametrize(("body", "query", "content_type", "status", "cause"), UNDECIDED)
+def test_whatever_is_not_decided_is_counted_and_logged(
+    certs: Path, tmp_path: Path, body: bytes, query: str, content_type: str, status: int, cause: str
+) -> None:
+    with Server(certs, *flags(tmp_path)) as server:
+        client = Client(server.port, certs / "ca.crt")
+        found, problem = client.post(body, f"/admit{query}", {"Content-Type": content_type})
+        assert (found, bool(problem["message"])) == (status, True)
+        assert Client(server.port, certs / "ca.crt").metric("interp_admission_failures_total", cause=cause) == 1
+        assert server.wait_for("an admission was not decided", cause=cause)["reason"] == problem["message"]
+        ready = Client(server.port, certs / "ca.crt").get("/readyz/admit")
+        assert ready[0] == 200, "the ledger is well"
 
 
 @pytest.mark.parametrize("query", ["?dryRun", "?dryRun=true", "?timeout=5s&dryRun=All"])

@@ -11,7 +11,7 @@ from estimator.accounting.charges import bound
 from estimator.accounting.demand import Demand, Part, PodRequest, Target, WorkloadKey
 from estimator.accounting.ledger import Ledger
 from estimator.accounting.review import AdmissionRequest, decode_review
-from estimator.placement.bindings import Interpreted
+from estimator.placement.bindings import Interpreted, binding_name
 from interpreters.core.requirements import Component, ComponentRequirements
 
 _NUMBERS = count(1)
@@ -79,19 +79,19 @@ def request(
 def binding(
     name: str = "job", namespace: str = "team-a", clusters: tuple[Any, ...] = (), **spec: Any
 ) -> dict[str, Any]:
+    resource = {
+        "apiVersion": "flink.apache.org/v1beta1", "kind": "FlinkDeployment", "namespace": namespace, "name": name,
+    } | spec.pop("resource", {})  # fmt: skip
     return {
         "apiVersion": "work.karmada.io/v1alpha2",
         "kind": "ResourceBinding",
-        "metadata": {"name": f"{name}-flinkdeployment", "namespace": namespace},
+        "metadata": {"name": binding_name(resource["kind"], resource["name"]), "namespace": namespace},
         "spec": {
-            "resource": {
-                "apiVersion": "flink.apache.org/v1beta1", "kind": "FlinkDeployment", "namespace": namespace,
-                "name": name,
-            },
+            "resource": resource,
             "clusters": [item if isinstance(item, dict) else {"name": item} for item in clusters],
             **spec,
         },
-    }  # fmt: skip
+    }
 
 
 def binding_request(operation: str, obj: dict[str, Any], old: dict[str, Any] | None = None) -> AdmissionRequest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from estimator.accounting.ledger import Ledger
 from estimator.accounting.reconcile import Reconciliation
 from estimator.accounting.sources import GivenAllowances
 from estimator.accounting.tally import Tally
+from estimator.placement.bindings import Interpreted
+from interpreters.core.requirements import Component, ComponentRequirements
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, binding_request, federated, limit, one, request
 
@@ -144,3 +147,53 @@ async def test_what_belongs_to_no_namespace_costs_no_quota_and_is_shown(ledger: 
         await Gate(ledger, GivenAllowances([limit({"cpu": "1"})])).decide(binding_request("CREATE", cluster), None)
     ).allowed
     assert texts(await ledger.used(""))["cpu"] == "4"
+
+
+def classed(priority: str, replicas: int) -> Interpretation:
+    needs = ComponentRequirements(resource_request={"cpu": "1"}, priority_class_name=priority)
+    return Interpretation(Interpreted(components=(Component("main", replicas, needs),)))
+
+
+async def test_a_priority_class_is_not_entered_by_an_update(ledger: Ledger) -> None:
+    """The whole does not grow, the part that the quota counts does."""
+    selector = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}]}
+    quota = {"kind": "ResourceQuota", "metadata": {"namespace": "team-a", "name": "high"},
+             "spec": {"hard": {"cpu": "2"}, "scopeSelector": selector}}  # fmt: skip
+    door = Gate(ledger, GivenAllowances([read_allowance(quota)]))
+    low = classed("low", 10)
+    assert (await door.decide(request(), low)).allowed
+    for priority, replicas, allowed in (("high", 10, False), ("high", 2, True), ("low", 10, True)):
+        said = replace(classed(priority, replicas), old=low.new)
+        assert (await door.decide(request("UPDATE"), said)).allowed is allowed, priority
+
+
+async def test_what_a_deleted_workload_still_runs_lapses_unless_its_binding_is_seen(
+    ledger: Ledger, clock: Clock
+) -> None:
+    door = Gate(ledger, GivenAllowances([limit({"cpu": "4"})]))
+    runs = bound({"components": PARTS, **TO_TWO})
+    runs["metadata"] |= {"uid": "its binding", "resourceVersion": "7"}
+    for seen in (True, False):
+        assert (await door.decide(binding_request("UPDATE", runs, runs), None)).allowed
+        assert (await door.decide(request("DELETE"), Interpretation())).allowed
+        assert texts(await ledger.used("team-a"))["cpu"] == "4"
+        clock.now += ledger.provisional_seconds - 1
+        if seen:
+            seen_again = {**runs, "metadata": {**runs["metadata"], "resourceVersion": "9"}}
+            run = Reconciliation(ledger, clock.now)
+            await run.take([decode_binding(json.dumps(seen_again).encode())])
+        clock.now += 2
+        assert texts(await ledger.used("team-a")).get("cpu") == ("4" if seen else None)
+
+
+async def test_a_successor_is_charged_beside_what_its_predecessor_still_runs(ledger: Ledger) -> None:
+    """Deleted with its pods left running, and created again much smaller: what runs counts until it goes."""
+    door = Gate(ledger, GivenAllowances([limit({"cpu": "4"})]))
+    runs = bound({"components": PARTS, **TO_TWO})
+    assert (await door.decide(binding_request("CREATE", runs), None)).allowed
+    assert (await door.decide(request("DELETE"), Interpretation())).allowed
+    assert (await door.decide(request(obj={"metadata": {"name": "job", "namespace": "team-a", "uid": "new"}}),
+                              Interpretation(one("1")))).allowed  # fmt: skip
+    assert texts(await ledger.used("team-a"))["cpu"] == "4"
+    assert (await door.decide(binding_request("DELETE", runs), None)).allowed
+    assert texts(await ledger.used("team-a"))["cpu"] == "1"
