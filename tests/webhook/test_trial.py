@@ -127,7 +127,7 @@ def test_a_denial_says_why(client: Client) -> None:
     first, second = attempt(client, [act("a", "3"), act("b", "2")], "?dryRun&clusters=2")["manifests"]
     assert (first["object"], first["reason"]) == ("Act.stage.example.org default/a", "QuotaExceeded")
     assert first["message"] == (
-        "bound to 2 clusters: FederatedResourceQuota default/compute: cpu: used 9, asked 3, limit 10, 2 too much; "
+        "bound to 2 clusters: FederatedResourceQuota default/compute: cpu: used 6, asked 6, limit 10, 2 too much; "
         "component main weighs most (6)"
     )
     assert second["decision"] == "allowed"
@@ -162,9 +162,10 @@ def test_what_cannot_be_tried_is_refused_with_its_place(
 
 def test_a_trial_that_has_no_time_says_how_far_it_came(client: Client) -> None:
     items = [act(f"a{number}", "1") for number in range(300)]
+    failures = client.metric("interp_admission_failures_total")
     status, problem = client.post({"apiVersion": "v1", "kind": "List", "items": items}, "/admit?dryRun&timeout=80ms")
     assert (status, problem["reason"] in ("timeout", "ledger")) == (503, True), problem
-    assert client.metric("interp_admission_failures_total") == 0, "nobody's admission failed"
+    assert client.metric("interp_admission_failures_total") == failures, "nobody's admission failed"
 
 
 @pytest.mark.parametrize("seed", range(3))
