@@ -15,6 +15,7 @@ from interp.registering import given_gate, name_changes
 from interp.release import release_of
 from interpreters.core.operations import Operation
 from interpreters.core.wire import Reply
+from webhook.registration.configuration import object_name
 
 _FLAGS: Final = {"applies": "--apply", "touches": "--touch"}
 
@@ -26,7 +27,7 @@ async def take_back(options: Mapping[str, Any]) -> None:
     for flag in ("applies", "touches"):
         if options[flag]:
             raise click.UsageError(f"--remove takes back what --apply registered; leave {_FLAGS[flag]} out")
-    name = (options["name"] or "interp").partition(".")[0]
+    name = object_name("interp" if options["name"] is None else options["name"])
     async with ApiServer(find_access(options["kubeconfig"], options["kube_context"])) as server:
         standing = [await read_standing(server, path) for path in paths(name)]
         if not options["yes"]:

@@ -212,6 +212,8 @@ async def _beginning(response: aiohttp.ClientResponse) -> bytes:
 
 def worded(error: Exception) -> str:
     """What went wrong, in the same words each time: the client's own text names its TLS context by address."""
+    if isinstance(error, TimeoutError) and not str(error):
+        return "no answer in time"
     return _TLS_CONTEXT.sub("", str(error)) or type(error).__name__
 
 

@@ -104,6 +104,15 @@ def test_removing_what_is_not_there_names_what_is(kubeconfig: Path) -> None:
     assert "nothing was registered by the name intrep; by interp is interp; --name says which" in result.output
 
 
+@pytest.mark.parametrize("name", [".x", "", "a/b.c", "..", "../x", "A.b", "*.x", "interp/", "x y"])
+def test_what_is_no_name_removes_nothing(kubeconfig: Path, name: str) -> None:
+    """An empty name would be the path of all configurations there are."""
+    ApiServer.held[f"{CONFIGURATIONS}/"] = {"items": [registration()]}
+    result = remove(kubeconfig, "--yes", "--name", name)
+    assert "the webhook's name must be lower-case words joined by dots" in str(result.exception)
+    assert ApiServer.received == []
+
+
 def test_what_falls_out_of_the_registration_is_named_and_so_are_its_bindings(kubeconfig: Path) -> None:
     """The kind was registered by an earlier run, and this one leaves it out."""
     hold(DIVIDED, ["InterpretReplica", "ReviseReplica"])

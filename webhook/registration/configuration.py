@@ -18,9 +18,9 @@ _LABEL: Final = re.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 def configuration(plan: Plan, client: Mapping[str, Any], *, name: str, timeout: int = 10) -> dict[str, Any]:
     """The object to apply. Raises `InputError` for what Karmada would refuse, or if there is nothing to register."""
-    labels = name.split(".")
-    if len(labels) < 2 or len(name) > 253 or not all(map(_LABEL.fullmatch, labels)):
-        raise InputError(f'"{name}": the webhook\'s name must be lower-case words joined by dots, at least two')
+    if "." not in name:
+        raise InputError(f'"{name}": the webhook\'s name must be words joined by dots, at least two')
+    object_name(name)
     if not 1 <= timeout <= 30:
         raise InputError(f"timeoutSeconds: expected 1 to 30, got {timeout}")
     rules = plan.rules()
@@ -30,7 +30,7 @@ def configuration(plan: Plan, client: Mapping[str, Any], *, name: str, timeout: 
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": {"name": labels[0], "labels": dict(LABELS)},
+        "metadata": {"name": object_name(name), "labels": dict(LABELS)},
         "webhooks": [
             {
                 "name": name,
@@ -41,6 +41,19 @@ def configuration(plan: Plan, client: Mapping[str, Any], *, name: str, timeout: 
             }
         ],
     }
+
+
+def object_name(webhook: str) -> str:
+    """The name of the object by that of its webhook: the first word. Raises `InputError` for what is no name; as a part
+    of a path it would mean something else than one object.
+
+    >>> object_name("interp.example.org")
+    'interp'
+    """
+    labels = webhook.split(".")
+    if len(webhook) > 253 or not all(map(_LABEL.fullmatch, labels)):
+        raise InputError(f'"{webhook}": the webhook\'s name must be lower-case words joined by dots')
+    return labels[0]
 
 
 def check_rules(rules: Iterable[Mapping[str, Any]]) -> None:
