@@ -172,7 +172,7 @@ class Registration:
         if given is None and not gate:
             # No binding shows that the gate is on, but it may be; that would cost most where something is divided.
             on = estate.changes(self.plan.tuples, release, self.scripts.answer, gate=True)
-            perhaps = [change for change in on if change.undivided]
+            perhaps = [change for change in on if change.undivided and change not in changes]
             name_changes(perhaps, f"if {GATE} is on, which --feature-gates would say")
             changes += perhaps
         if (changes or replaced) and not self.options["yes"]:

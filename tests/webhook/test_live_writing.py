@@ -122,6 +122,12 @@ def test_what_falls_out_of_the_registration_is_named_and_so_are_its_bindings(kub
     assert "Act globe/hamlet: it is divided now (east 4, west 2) and would go whole" in result.output
 
 
+def test_a_division_that_is_lost_with_the_gate_on_or_off_is_named_once(kubeconfig: Path) -> None:
+    hold(DIVIDED, ["InterpretReplica", "ReviseReplica"])
+    result = apply(kubeconfig, "--operations", "InterpretHealth")
+    assert result.output.count("Act globe/hamlet: it is divided now") == 1
+
+
 ANOTHER = {**RULE, "operations": ["InterpretReplica"]}
 WHO = [  # the other webhook's name, if it is one, and who answers once we do not
     ("later", "the webhook of later answers InterpretReplica for it, no longer interp"),

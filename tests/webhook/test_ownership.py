@@ -31,6 +31,7 @@ KNOWN = [
     ("another path that begins alike", made("interp", "interp.x", {"url": "https://a/interpreter"}), False),
     ("another name of the webhook", made("interp", "theirs.example.org", {"url": URL}), False),
     ("managed by another", made("x", "y.z", THEIRS, labels={"app.kubernetes.io/managed-by": "Helm"}), False),
+    ("no URL", made("interp", "interp.x", {"url": "https://[::1/interpret"}), False),
     ("no webhook", {"metadata": {"name": "interp"}}, False),
     ("nothing", {}, False),
 ]  # fmt: skip
@@ -42,6 +43,14 @@ def test_what_interp_made_is_recognised(about: str, configuration: dict[str, Any
 
 
 def test_the_servers_called_are_named_once() -> None:
-    clients = [{"url": URL}, {"url": f"{URL}/x"}, service("/admit"), {}]
+    clients = [
+        {"url": URL},
+        {"url": f"{URL}/x"},
+        service("/admit"),
+        {},
+        {"url": "https://a:b"},
+        {"url": "https://[::1]"},
+    ]
     configuration = {"webhooks": [{"clientConfig": client} for client in clients]}
-    assert addresses(configuration) == ["interp.example.org:8443", "interp.karmada-system.svc:443", "nobody"]
+    called = ["interp.example.org:8443", "interp.karmada-system.svc:443", "nobody", "https://a:b", "::1:443"]
+    assert addresses(configuration) == called

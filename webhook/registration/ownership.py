@@ -51,9 +51,19 @@ def address_of(client: Mapping[str, Any]) -> str:
 
 
 def address_of_url(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.hostname}:{parts.port or 443}"
+    """What others wrote may be no URL; then it is shown as it is."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 443
+    except ValueError:
+        return url
+    return f"{parts.hostname}:{port}"
 
 
 def _path_of(client: Mapping[str, Any]) -> str:
-    return urlsplit(str(client["url"])).path if client.get("url") else str((client.get("service") or {}).get("path"))
+    if not client.get("url"):
+        return str((client.get("service") or {}).get("path"))
+    try:
+        return urlsplit(str(client["url"])).path
+    except ValueError:
+        return ""
