@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -197,6 +198,26 @@ def test_removing_takes_it_back(plane: ControlPlane, server: Server) -> None:
         return arrived(plane, "winter") and pods(plane) == [3, 3]
 
     eventually(divided_again, "the CloneSet is divided again")
+
+
+def test_what_somebody_else_made_is_neither_replaced_nor_removed(
+    plane: ControlPlane, server: Server, scripts: Path
+) -> None:
+    theirs = named("config.karmada.io/v1alpha1", "ResourceInterpreterWebhookConfiguration", "theirs")
+    rule = {"apiGroups": ["other.example.org"], "apiVersions": ["v1"], "kinds": ["Play"], "operations": ["Retain"]}
+    client = {"url": "https://127.0.0.1:1/theirs", "caBundle": base64.b64encode(b"x").decode()}
+    webhook = {"name": "plays.example.org", "clientConfig": client, "rules": [rule],
+               "interpreterContextVersions": ["v1alpha1"]}  # fmt: skip
+    plane.karmada.create({**theirs, "webhooks": [webhook]})
+    before = plane.karmada.find(theirs)
+    replaced = register(plane, server, scripts, "Act", "--apply", "--name", "theirs.example.org")
+    removed = interp("register", "--remove", "--kubeconfig", plane.karmada.kubeconfig, "--name", "theirs")
+    for ran in (replaced, removed):
+        assert ran.code == 1, ran.err
+        assert "theirs does not look as if interp had made it: it calls 127.0.0.1:1" in ran.err
+    assert plane.karmada.find(theirs) == before
+    ran = interp("register", "--remove", "--yes", "--kubeconfig", plane.karmada.kubeconfig, "--name", "theirs")
+    assert (ran.code, registrations(plane)) == (0, []), ran.err
 
 
 def test_touching_makes_karmada_ask_again_after_a_script_changed(
