@@ -7,12 +7,14 @@ before it is imported; the supervisor sets it.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from math import isnan
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
 
 DIRECTORY_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 _SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -137,7 +139,8 @@ class Metrics:
         self.quota_provisional.labels(*subject).set(provisional)
 
     def forget_quota(self, subject: Sequence[str]) -> None:
-        """Several processes share files from which no series can be taken back; there it ends as not a number."""
+        """Several processes share files from which no series can be taken back; there it becomes no number, which
+        `exposition` leaves out."""
         for gauge in (self.quota_limit, self.quota_used, self.quota_provisional):
             if DIRECTORY_VARIABLE in os.environ:
                 gauge.labels(*subject).set(float("nan"))
@@ -149,5 +152,14 @@ class Metrics:
         if DIRECTORY_VARIABLE not in os.environ:
             return generate_latest(self.registry)
         together = CollectorRegistry()
-        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        together.register(_Together())
         return generate_latest(together)
+
+
+class _Together(Collector):
+    """The metrics of all processes, without the series that were forgotten."""
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in MultiProcessCollector(None).collect():  # type: ignore[no-untyped-call]
+            metric.samples = [sample for sample in metric.samples if not isnan(sample.value)]
+            yield metric

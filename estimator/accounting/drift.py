@@ -17,6 +17,7 @@ from estimator.accounting.demand import BindingSpec, Demand, Target
 from estimator.accounting.usage import counted_usage
 
 _MOST_KEPT: Final = 100_000  # bindings of all namespaces: what is kept must not grow with the estate
+_MOST_SHARED: Final = 4096  # amounts that are kept once: very many bindings use one of very few
 
 
 class Contribution(Struct, frozen=True, gc=False):
@@ -45,6 +46,7 @@ class Contributions:
     """Namespaces of which bindings were left out."""
 
     by_namespace: dict[str, list[Contribution]] = field(default_factory=dict)
+    _shared: dict[tuple[tuple[str, int], ...], Amounts] = field(default_factory=dict)
 
     def add(self, namespace: str, workload: str, spec: BindingSpec, used: Amounts, *, is_told: bool) -> None:
         if self.kept >= self.most:
@@ -53,8 +55,15 @@ class Contributions:
         self.kept += 1
         waiting = None if spec.clusters else counted_usage(spec, unscheduled_sets=1)
         left = tuple(held_elsewhere(spec)) if spec.graceful_eviction_tasks else ()
-        found = Contribution(workload, used, is_told, left, waiting)
+        found = Contribution(workload, self._once(used), is_told, left, waiting)
         self.by_namespace.setdefault(namespace, []).append(found)
+
+    def _once(self, amounts: Amounts) -> Amounts:
+        """The same amounts as an object that others may have, too. Nobody changes it."""
+        key = tuple(amounts.items())
+        if len(self._shared) >= _MOST_SHARED:
+            return self._shared.get(key, amounts)
+        return self._shared.setdefault(key, amounts)
 
 
 def held_elsewhere(spec: BindingSpec) -> Iterator[tuple[str, Amounts]]:

@@ -39,6 +39,22 @@ def test_a_server_shows_and_keeps_what_its_quotas_use(certs: Path, tmp_path: Pat
         client.close()
 
 
+def test_a_quota_that_is_gone_has_no_series_in_any_process(certs: Path, tmp_path: Path) -> None:
+    (tmp_path / "quota.yaml").write_text(yaml.safe_dump(QUOTA))
+    other = tmp_path / "other.yaml"
+    other.write_text(yaml.safe_dump({**QUOTA, "metadata": {"name": "other", "namespace": "default"}}))
+    flags = ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--quotas", str(tmp_path), "--workers", "1",
+             "--ledger", f"sqlite:///{tmp_path / 'ledger.db'}", "--history-seconds", "1",
+             "--processes", "2"]  # fmt: skip
+    with Server(certs, *flags) as server:
+        client = Client(server.port, certs / "ca.crt")
+        eventually(lambda: 'quota="other"' in client.get("/metrics")[1])
+        other.unlink()
+        eventually(lambda: 'quota="other"' not in client.get("/metrics")[1])
+        assert client.metric("interp_quota_limit", **LABELS) == 10
+        client.close()
+
+
 def reading(number: int) -> Reading:
     return Reading(Subject("ResourceQuota", "team", f"quota-{number:04}", "", "cpu"), 1000 * NANO, number * NANO, 0)
 
