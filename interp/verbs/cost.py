@@ -89,11 +89,21 @@ def command(
         _read_ledger(meter, ledger, period)
     else:
         _read_files(meter, [(period.start, bindings)] if bindings else snapshots, period)
-    bill = make_bill(meter, price_list, period, by)
+    source = "the bindings of now" if kubeconfig else "the charges of now" if ledger else ""
+    bill = make_bill(meter, price_list, period, by, _basis(source, len(snapshots) or 1))
     _show(bill, output)
     for note in bill.notes:
         click.echo(f"note: {note}", err=True)
     return 1 if bill.notes else 0
+
+
+def _basis(source: str, snapshots: int) -> str:
+    """What a bill was made by, so that nobody takes it for a record of all that ran."""
+    if not source and snapshots > 1:
+        return (
+            f"{snapshots} snapshots, each for the time until the next: what was changed or deleted between is not in it"
+        )
+    return f"{source or 'one snapshot'}, for the whole period: what was changed or deleted meanwhile is not in it"
 
 
 def _learn(meter: Meter, workloads: tuple[str, ...]) -> None:

@@ -52,12 +52,15 @@ class Bill:
     notes: Sequence[str]
     """What is not in it, and why."""
 
+    basis: str = ""
+    """Which moments were looked at. What was between them nobody saw."""
+
     @property
     def total(self) -> int:
         return sum(row.cost for row in self.rows)
 
 
-def make_bill(meter: Meter, prices: PriceList, period: Period, by: str) -> Bill:
+def make_bill(meter: Meter, prices: PriceList, period: Period, by: str, basis: str = "") -> Bill:
     """Every row, the dearest first. A component's cost in a cluster is rounded once; all sums are of rounded costs."""
     rows: dict[tuple[str, ...], Row] = {}
     unpriced: Amounts = {}
@@ -74,7 +77,7 @@ def make_bill(meter: Meter, prices: PriceList, period: Period, by: str) -> Bill:
             elif amount:
                 add(unpriced, {resource: amount})
     ordered = sorted(rows.values(), key=lambda row: (-row.cost, row.names))
-    return Bill(prices.currency, period, by, prices.resources, ordered, unpriced, _notes(meter, unpriced))
+    return Bill(prices.currency, period, by, prices.resources, ordered, unpriced, _notes(meter, unpriced), basis)
 
 
 def _names(consumer: Consumer, by: str) -> tuple[str, ...]:

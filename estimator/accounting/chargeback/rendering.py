@@ -38,6 +38,8 @@ class BillReport(Wire, frozen=True, omit_defaults=False):
     total: str
     unpriced: dict[str, str]
     notes: list[str]
+    basis: str
+    """Which moments were looked at; what was changed or deleted between them is not in it."""
 
 
 def bill_report(bill: Bill) -> BillReport:
@@ -53,7 +55,7 @@ def bill_report(bill: Bill) -> BillReport:
     ]
     start, end = (_moment(seconds) for seconds in bill.period)
     return BillReport(
-        bill.currency, start, end, bill.by, rows, money(bill.total), _texts(bill.unpriced), list(bill.notes)
+        bill.currency, start, end, bill.by, rows, money(bill.total), _texts(bill.unpriced), list(bill.notes), bill.basis
     )
 
 
@@ -82,6 +84,8 @@ def render_text(bill: Bill) -> Iterator[str]:
     start, end = (_moment(seconds) for seconds in bill.period)
     hours = Fraction(bill.period.end - bill.period.start, 3600)
     yield f"{money(bill.total, 2)} {bill.currency} from {start} to {end} ({_rounded(hours)} hours)"
+    if bill.basis:
+        yield f"by {bill.basis}"
     yield ""
     shown = [name for place, name in enumerate(COLUMNS[bill.by]) if any(row.names[place] for row in bill.rows)]
     header = (*(name.replace("_", " ") for name in shown), *(_heading(name) for name in bill.resources), bill.currency)
