@@ -15,6 +15,7 @@ from estimator.placement.policy import Cluster, read_cluster
 from interp.inputs import read_objects
 from interpreters.core.findings import Finding
 from interpreters.core.karmada import Release
+from interpreters.core.yaml_values import FastestLoader
 from interpreters.files import read_bytes, read_documents
 from interpreters.lint import Remark
 
@@ -53,10 +54,15 @@ def _worded(found: PolicyFinding) -> str:
 
 
 def _nodes(path: Path) -> list[Any]:
-    """The documents with their positions; none for a file whose documents are wrapped in a List."""
+    """The documents with their positions. None for a file whose documents are wrapped in a List, or that only our own
+    reader takes, such as JSON texts one after another."""
     import yaml
 
-    return [node for node in yaml.compose_all(read_bytes(path).decode(), yaml.CSafeLoader) if node is not None]
+    text = read_bytes(path).decode("utf-8-sig")
+    try:
+        return [node for node in yaml.compose_all(text, FastestLoader) if node is not None]
+    except yaml.YAMLError:
+        return []
 
 
 def _place(node: Any, field: str) -> tuple[int, int]:

@@ -28,6 +28,9 @@ CUSTOMIZATIONS_FILE: Final = "customizations.yaml"
 CUSTOMIZATION: Final = "ResourceInterpreterCustomization"
 LARGEST_SCRIPT: Final = 1 << 20
 LARGEST_CUSTOMIZATIONS: Final = 8 << 20
+MOST_VALUES: Final = 200_000
+"""In a file of customizations; each has some thirty, whatever its scripts' length."""
+
 _PACKAGE: Final = Path(__file__).parent
 
 
@@ -291,7 +294,7 @@ def _customizations(
             text = read_found(path, root, LARGEST_CUSTOMIZATIONS) if root else read_bytes(path)
             documents += [
                 (_name(document), str(path), document)
-                for document in load_documents(text, str(path))
+                for document in load_documents(text, str(path), MOST_VALUES if root else None)
                 if not among_others or document.get("kind") == CUSTOMIZATION
             ]
         except InterpError as error:

@@ -37,22 +37,27 @@ def dump_documents(documents: Iterable[Any]) -> str:
     )
 
 
-def load_documents(text: str | bytes, where: str = "") -> list[Document]:
-    """The objects in a text, `List`s taken apart, empty documents left out. Raises `DocumentError`."""
+def load_documents(text: str | bytes, where: str = "", most: int | None = None) -> list[Document]:
+    """The objects in a text, `List`s taken apart, empty documents left out. Raises `DocumentError`.
+
+    `most` values may be in it, if somebody else wrote it: a megabyte of small ones takes hundreds of memory.
+    """
     return [
         item
-        for i, document in enumerate(load_values(text, where))
+        for i, document in enumerate(load_values(text, where, most))
         for item in _items(document, where if i == 0 else f"{where}: document {i + 1}")
     ]
 
 
-def load_values(text: str | bytes, where: str = "") -> list[Any]:
+def load_values(text: str | bytes, where: str = "", most: int | None = None) -> list[Any]:
     """The documents in a text, whatever they hold; empty ones left out. Raises `DocumentError`."""
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise DocumentError(where, f"not UTF-8 at byte {error.start}") from None
+    if most is not None and _holds_more(text, most):
+        raise DocumentError(where, f"holds more than {most} values")
     if text.lstrip()[:1] in ("{", "["):
         try:
             value = msgspec.json.decode(text)
@@ -75,6 +80,22 @@ def load_values(text: str | bytes, where: str = "") -> list[Any]:
     for document in documents:
         _refuse_expansion(document, len(text), where)
     return documents
+
+
+def _holds_more(text: str, most: int) -> bool:
+    """Whether a text holds more values than that, found out before any is built. Each is behind a character of these;
+    a text that has many for other reasons, such as scripts in it, is looked at more closely."""
+    if sum(map(text.count, "[{,:-\n")) < most:
+        return False
+    values = 0
+    try:
+        for event in yaml.parse(text, FastestLoader):
+            values += isinstance(event, yaml.NodeEvent | yaml.DocumentStartEvent)
+            if values > most:
+                return True
+    except yaml.YAMLError:
+        pass  # its reader says what is wrong
+    return False
 
 
 def _mistake(error: yaml.MarkedYAMLError, text: str, where: str) -> DocumentError:

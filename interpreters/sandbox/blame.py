@@ -49,7 +49,7 @@ class Blame:
         if isinstance(result, LimitError):
             self._standings.lose(job.task, MEMORY, self._clock())
         else:
-            self._standings.spend(job.digest, self._clock())
+            self._standings.spend(job.task, self._clock())
             self._enter(job, result)
         return Next.NOTHING
 

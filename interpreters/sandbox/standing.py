@@ -31,6 +31,9 @@ RESPAWNS = 20
 RESPAWN_SECONDS = 3.0
 """After so long it may cost one more: starting workers for it then takes a twentieth of a core at most."""
 
+MUCH_SMALLER = 2
+"""So many times smaller than the smallest call that cost a worker is a call that need not wait for the budget."""
+
 _Accused = str | tuple[str, bytes]
 """A script's digest, alone or with the digest of a call."""
 
@@ -49,6 +52,14 @@ class _Record(Struct):
 
     has_answered: bool = False
     brisk_answers: int = 0  # in a row, up to now
+
+
+class _Budget(Struct, frozen=True):
+    """How many workers a script may still cost, since when, and the size of the smallest call that cost one."""
+
+    left: float
+    since: float
+    smallest: int
 
 
 class Sentence(Struct, frozen=True):
@@ -75,7 +86,8 @@ class Standings:
     A script that has answered somebody is not to blame as a whole for an object that is too much for it: otherwise
     whoever may create objects of a kind could stop the kind for everybody. Only the same call is refused then. Nor is a
     bundled script, which has answered in its tests. What many objects together may cost is bounded by a budget of
-    workers; a script that has used it up waits until it has earned the next one.
+    workers; a script that has used it up waits until it has earned the next one. Calls that are much smaller than those
+    which used it up go on: work grows with size, and large objects of one must not stop the others' usual ones.
     """
 
     def __init__(self, losses: int = 3, window: float = 300.0) -> None:
@@ -86,7 +98,7 @@ class Standings:
         self._lost: OrderedDict[_Accused, list[tuple[float, str]]] = OrderedDict()
         self._suspect_until: OrderedDict[str, float] = OrderedDict()
         self._proven: OrderedDict[str, _Record] = OrderedDict()
-        self._respawns: OrderedDict[str, tuple[float, float]] = OrderedDict()  # how many are left, and at which time
+        self._budgets: OrderedDict[str, _Budget] = OrderedDict()
 
     def sentences(self, now: float) -> tuple[Sentence, ...]:
         """Everything in quarantine."""
@@ -98,12 +110,12 @@ class Standings:
     def check(self, task: Task, now: float) -> None:
         """Raises `QuarantinedError`, or `BusyError` while the budget of workers is used up. The names of a script's
         functions may always be asked for."""
-        if not (self._sentences or self._respawns) or not task.function:
+        if not (self._sentences or self._budgets) or not task.function:
             return
         digest = digest_of(task.script)
-        left = self._respawns_left(digest, now)
-        if self.losses and left < 1:
-            wait = (1 - left) * RESPAWN_SECONDS
+        budget = self._budget(digest, now)
+        if self.losses and budget and budget.left < 1 and _size(task) * MUCH_SMALLER >= budget.smallest:
+            wait = (1 - budget.left) * RESPAWN_SECONDS
             raise BusyError(
                 f"{task.script.name} has cost {RESPAWNS} workers within a short time; it is asked again in {wait:.1f} s"
             )
@@ -149,22 +161,28 @@ class Standings:
         self.dawdle(digest)
         _remember(self._suspect_until, digest, now + self.window)
 
-    def spend(self, digest: str, now: float) -> None:
-        """A worker had to be replaced because of it."""
-        _remember(self._respawns, digest, (self._respawns_left(digest, now) - 1, now))
+    def spend(self, task: Task, now: float) -> None:
+        """A worker had to be replaced because of this call."""
+        digest = digest_of(task.script)
+        budget = self._budget(digest, now) or _Budget(float(RESPAWNS), now, _size(task))
+        _remember(self._budgets, digest, _Budget(budget.left - 1, now, min(budget.smallest, _size(task))))
 
-    def _respawns_left(self, digest: str, now: float) -> float:
-        left, since = self._respawns.get(digest, (float(RESPAWNS), now))
-        left = min(float(RESPAWNS), left + (now - since) / RESPAWN_SECONDS)
-        if left == RESPAWNS:
-            self._respawns.pop(digest, None)
-        return left
+    def _budget(self, digest: str, now: float) -> _Budget | None:
+        """None for one that is full."""
+        budget = self._budgets.get(digest)
+        if budget is None:
+            return None
+        left = budget.left + (now - budget.since) / RESPAWN_SECONDS
+        if left >= RESPAWNS:
+            del self._budgets[digest]
+            return None
+        return _Budget(left, now, budget.smallest)
 
     def lose(self, task: Task, reason: str, now: float) -> None:
         """This call lost a worker."""
         digest = digest_of(task.script)
         self.strike(digest, now)
-        self.spend(digest, now)
+        self.spend(task, now)
         record = self._proven.get(digest)
         has_answered = (record is not None and record.has_answered) or task.script.author == BUNDLED
         accused: _Accused = _call_of(task) if has_answered else digest
@@ -178,6 +196,10 @@ class Standings:
             _remember(self._sentences, accused, sentence)
             if has_answered:
                 self._partly_accused.add(digest)
+
+
+def _size(task: Task) -> int:
+    return sum(map(len, task.arguments))
 
 
 def _call_of(task: Task) -> tuple[str, bytes]:

@@ -73,6 +73,8 @@ DEEDS = (
     Deed("a link to another's file", script("Stolen", lambda path: path.symlink_to("/etc/passwd")), "leads out"),
     Deed("a secret in the clothes of customizations",
          lambda folder: (folder / "customizations.yaml").symlink_to(folder.parent / "secret"), "leads out"),
+    Deed("customizations of millions of empty lists",
+         lambda folder: (folder / "customizations.yaml").write_text("a: [" + "[]," * 2_700_000 + "[]]"), "values"),
     Deed("a file of three gigabytes", script("Huge", sparse), "larger than"),
     Deed("a small file that unpacks to a large one", script("Packed", packed), "larger than"),
     Deed("a name that is not UTF-8", script("K\xff", lambda path: path.write_text(GOOD)), "not UTF-8"),

@@ -92,3 +92,15 @@ def test_lint_reports_for_machines(report: str, tree: Path) -> None:
         assert "line=1,col=32,title=unknown-global::" in ran.out
     else:
         validate(ran.out, f"lint-{report}.json" if report == "json" else "lint-sarif.json")
+
+
+def test_lint_takes_policies_as_json_texts_one_after_another(tmp_path: Path) -> None:
+    head = '{"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy", "metadata": {"name": "p"}'
+    groups = '"placement": {"clusterAffinities": [{"affinityName": "a"}, {"affinityName": "a"}]}'
+    selectors = '"resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment"}]'
+    policy = f'{head}, "spec": {{{selectors}, {groups}}}}}'
+    (tmp_path / "policies.json").write_text(f"{policy}\n{policy}\n")
+    ran = interp("lint", tmp_path / "policies.json")
+    assert ran.code == 1
+    assert "2 policies" in ran.err
+    assert "clusterAffinities" in ran.out

@@ -24,13 +24,18 @@ _PATIENCE = 30.0
 class Server:
     """Starts with flags, tells its ports by its log, and always ends."""
 
-    def __init__(self, certs: Path, *flags: str, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, certs: Path, *flags: str, environment: Mapping[str, str] | None = None, user: int | None = None,
+        python: str = sys.executable,
+    ) -> None:  # fmt: skip
+        """`user` is whom it runs as, by default whoever runs the tests."""
         self.certs = certs
         self._log = (certs / f"server-{time.monotonic_ns()}.log").open("w+")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "interp", "serve", "--port", "0", "--certificate", str(certs / "tls.crt"),
+            [python, "-m", "interp", "serve", "--port", "0", "--certificate", str(certs / "tls.crt"),
              "--key", str(certs / "tls.key"), *flags],
             stderr=self._log, stdin=subprocess.DEVNULL, env={**os.environ, **(environment or {})},
+            user=user,
         )  # fmt: skip
         listening = self.wait_for("listening")
         self.port = int(listening["url"].rpartition(":")[2])

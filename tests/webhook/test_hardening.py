@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pwd
 import resource
+import shutil
+import site
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
+import interp
 from interp.verbs.doctor import command as doctor
 from interpreters.core.engine import MIB
 from interpreters.sandbox.hardening import WALLS, hardening_report
 from interpreters.sandbox.runner import SandboxRunner
 from tests.interpreters.sandbox.surroundings import PROBE, probe
-from tests.webhook.server import SCRIPTS, Client, Server
+from tests.webhook.server import SCRIPTS, Client, Server, request
 
 FLAGS = ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1"]
+PACKAGES = {"PYTHONPATH": os.pathsep.join([str(Path(interp.__file__).parents[1]), site.getsitepackages()[0]])}
 LESS_THAN_A_WORKER_MAY_HAVE = 400 * MIB
 
 
@@ -78,11 +87,47 @@ def test_what_confines_the_workers_is_in_log_readyz_metrics_and_doctor(certs: Pa
         assert all(gap in line for gap in missing)
 
 
-def test_a_server_that_requires_hardening_starts_where_all_walls_stand(certs: Path) -> None:
-    """Who runs the tests as root lacks one: then it is this one that keeps the server from starting."""
-    missing = gaps()
+def python_for(user: int) -> str:
+    """A Python that this user may run, of the version that our packages are built for: ours, or the system's. Skips
+    where there is neither, as with a Python below /root."""
+    for python in (sys.executable, f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"):
+        with contextlib.suppress(OSError):
+            if not subprocess.run(
+                [python, "-c", "import interp, lupa"],
+                user=user,
+                env=PACKAGES,
+                cwd="/",
+                capture_output=True,
+                check=False,
+            ).returncode:
+                return python
+    pytest.skip(f"neither {sys.executable} nor the system's Python can be run by user {user}")
+
+
+def given_to(user: int, certs: Path, folder: Path) -> Path:
+    """A copy of the certificates that this user may read."""
+    for name in ("tls.crt", "tls.key", "ca.crt"):
+        shutil.copy(certs / name, folder / name)
+        os.chown(folder / name, user, -1)
+    for place in (folder, *folder.parents):  # pytest's folders are closed to others
+        if place == Path(tempfile.gettempdir()):
+            break
+        place.chmod(place.stat().st_mode | 0o011)
+    return folder
+
+
+def test_a_server_that_requires_hardening_starts_where_all_walls_stand(certs: Path, tmp_path: Path) -> None:
+    missing = [gap for gap in gaps() if not gap.startswith("notRoot")]
     if missing:
-        assert f"requireHardening: {'; '.join(missing)}" in started(certs, lambda: None, "--require-hardening").stderr
-        return
-    with Server(certs, *FLAGS, "--require-hardening") as server:
-        assert Client(server.port, certs / "ca.crt").get("/readyz")[1]["ready"]
+        pytest.skip(f"this system lacks {'; '.join(missing)}")
+    user, python = None, sys.executable
+    if os.geteuid() == 0:
+        assert "requireHardening: notRoot" in started(certs, lambda: None, "--require-hardening").stderr
+        user = pwd.getpwnam("nobody").pw_uid
+        python, certs = python_for(user), given_to(user, certs, tmp_path)
+    with Server(certs, *FLAGS, "--require-hardening", user=user, python=python, environment=PACKAGES) as server:
+        client = Client(server.port, certs / "ca.crt")
+        ready = client.get("/readyz")[1]
+        assert (ready["ready"], "warnings" in ready) == (True, False)
+        assert [client.metric("interp_hardening", wall=wall) for wall in WALLS] == [1] * len(WALLS)
+        assert client.interpret(request("lua", "InterpretReplica", replicas=3))["replicas"] == 3

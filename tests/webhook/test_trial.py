@@ -145,6 +145,7 @@ REFUSED = [  # body, query, status, part of the message
     ({"apiVersion": "v2", "items": []}, "?dryRun", 400, "expected a v1 List, got v2 List"),
     ({"items": []}, "", 400, "expected admission.k8s.io/v1 AdmissionReview, got v1 List; add ?dryRun"),
     ({"items": []}, "?dryRun&clusters=0", 400, "clusters: expected a number from 1 to 100"),
+    ({"items": []}, "?dryRun&clusters=000000001999999999", 400, "clusters: expected a number from 1 to 100"),
     ({"items": []}, "?dryRun&clusters=٣", 400, "clusters: expected a number from 1 to 100"),
     (review("a", "1"), "?dryRun&clusters=2", 400, "clusters: goes with dryRun and a List"),
 ]  # fmt: skip

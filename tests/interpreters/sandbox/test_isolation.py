@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 
 import pytest
 
@@ -142,3 +143,18 @@ def test_workers_lost_on_ever_new_objects_come_out_of_a_budget_that_fills_again(
     with pytest.raises(BusyError):
         standings.check(task(b"a third", BUNDLED), RESPAWN_SECONDS)
     standings.check(task(b"a third", BUNDLED), 3 * RESPAWN_SECONDS)
+
+
+def test_large_objects_that_use_up_the_budget_do_not_stop_the_usual_ones() -> None:
+    standings = Standings(losses=3)
+    for number in range(RESPAWNS):
+        standings.lose(task(b"%1000d" % number, BUNDLED), "time", 0)
+    for size, is_refused in ((8000, True), (1000, True), (500, True), (499, False), (0, False)):
+        with pytest.raises(BusyError) if is_refused else nullcontext():
+            standings.check(task(b"x" * size, BUNDLED), 0)
+    standings.lose(task(b"x" * 400, BUNDLED), "time", 0)
+    with pytest.raises(BusyError):
+        standings.check(task(b"x" * 400, BUNDLED), 1)
+    standings.lose(task(b"", BUNDLED), "time", 1)
+    with pytest.raises(BusyError):
+        standings.check(task(b"", BUNDLED), 1)
