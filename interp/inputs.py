@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,13 +24,23 @@ def read_objects(paths: tuple[str, ...]) -> list[Document]:
                 GroupVersionKind.of(document)
             except RequestError as error:
                 raise DocumentError(_of_several(path, number, len(found)), str(error)) from None
-            if not isinstance(metadata := document.get("metadata") or {}, dict):
-                expected = f"metadata: expected an object, got {metadata!r:.40}"
-                raise DocumentError(_of_several(path, number, len(found)), expected)
+            for problem in _problems_of(document.get("metadata")):
+                raise DocumentError(_of_several(path, number, len(found)), problem)
         objects += found
     if not objects:
         raise DocumentError(", ".join(map(name_of, paths)), "no object in it")
     return objects
+
+
+def _problems_of(metadata: Any) -> Iterator[str]:
+    """What an API server would refuse and we would misread: a namespace `no` is false, hence the default one."""
+    if not isinstance(metadata, dict | None):
+        yield f"metadata: expected an object, got {metadata!r:.40}"
+        return
+    for field in ("name", "namespace"):
+        value = (metadata or {}).get(field)
+        if not isinstance(value, str | None):
+            yield f"metadata.{field}: expected a text, got {json.dumps(value)[:40]}; YAML wants quotes around it"
 
 
 def _of_several(path: str, number: int, count: int) -> str:
