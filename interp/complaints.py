@@ -8,7 +8,7 @@ import click
 
 from interpreters.core.engine import Script
 from interpreters.core.errors import InterpError, ScriptError
-from interpreters.lua.assemble import positions
+from interpreters.snippets import positions
 
 _CONTEXT = 2
 

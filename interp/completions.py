@@ -17,7 +17,7 @@ def complete_kinds(context: click.Context, _: click.Parameter, incomplete: str) 
     from interpreters.scan import scan
 
     places = [Path(place) for option in ("scripts", "folders") for place in context.params.get(option) or ()]
-    found = scan([place for place in places if place.exists()], bundled="lua")
+    found = scan([place for place in places if place.exists()])
     homes = {entry.kind for entry in found if entry.kind is not None}
     several = Counter(kind.kind for kind in homes)
     kinds = sorted({kind for entry in found for kind in entry.kinds if kind is not None})

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from interpreters.core.languages import LANGUAGES, LUA
 from interpreters.sandbox import process
 
 _VERBS = ("run", "test", "lint")  # those that ask a script whatever else they do
@@ -18,7 +19,7 @@ def start() -> None:
     """Start a worker if the verb on the command line will need one; then import what every verb needs."""
     gc.disable()  # nothing that imports leave behind is garbage; `interp.command` switches it on again
     if len(sys.argv) > 2 and sys.argv[1] in _VERBS and not {"-h", "--help"} & set(sys.argv):
-        _started.append(process.start(["interpreters.lua.engine"]))
+        _started.append(process.start([LANGUAGES[LUA].engine.partition(":")[0]]))
     # msgspec takes typing's own names where typing_extensions is missing, which is twice as fast to import.
     hidden = "typing_extensions" not in sys.modules
     if hidden:

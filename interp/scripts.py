@@ -13,6 +13,7 @@ from msgspec import Struct
 from interp import early
 from interpreters.catalog import Catalog
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.languages import LUA
 from interpreters.interpretation import load_functions
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import Found, Origin, scan, scan_place
@@ -70,7 +71,7 @@ class Sources(Struct, frozen=True):
         named = [found for i, place in enumerate(self.scripts) for found in scan_place(place, Origin.SCRIPT, i)]
         if self.no_others:
             return named
-        bundled = None if self.no_bundled else "lua"
+        bundled = None if self.no_bundled else LUA
         found = named + scan(self.folders, self.customizations, bundled=bundled, default=True, kinds=kinds)
         return [entry for entry in found if kinds is None or not {None, *kinds}.isdisjoint(entry.kinds)]
 

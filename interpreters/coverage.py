@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final
+from pkgutil import resolve_name
 
 from interpreters.cases import Result
 from interpreters.core.coverage import Coverage, split_lines
 from interpreters.core.engine import Script
 from interpreters.core.errors import ScriptError
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.lua.assemble import positions
+from interpreters.core.languages import LANGUAGES
+from interpreters.snippets import positions
 from interpreters.suites import Suite
 
-COVERING_ENGINES: Final = {
-    "lua": "interpreters.lua.coverage:CoveringLuaEngine",
-    "starlark": "interpreters.starlark.coverage:CoveringStarlarkEngine",
-}
-_CODE_LINES: Final = {"lua": "interpreters.lua.bytecode", "starlark": "interpreters.starlark.coverage"}
+
+def covering_engines() -> dict[str, str]:
+    return {language.name: language.covering_engine for language in LANGUAGES.values()}
 
 
 Watched = tuple[Result, frozenset[int]]
@@ -45,7 +43,7 @@ def coverage_of(suites: Iterable[tuple[Suite, list[Watched]]]) -> list[Coverage]
             for offer in suite.catalog.find(GroupVersionKind.of(result.case.object), result.case.operation):
                 ran[offer.script] |= lines
         for script in {offer.script for offers in suite.catalog.offers.values() for offer in offers}:
-            code = importlib.import_module(_CODE_LINES[script.language]).code_lines(script.text)
+            code = resolve_name(LANGUAGES[script.language].code_lines)(script.text)
             lines_of_text = script.text.splitlines()
             for number, (snippet, at) in enumerate(positions(script.text), 1):
                 file = files[snippet or script.name]

@@ -19,6 +19,7 @@ from interpreters.cases import case_files, read_cases
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.errors import InterpError, ScriptError
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.languages import LUA
 from interpreters.core.operations import OPERATIONS, Answer, Argument, Operation
 from interpreters.core.quantity import Quantity
 from interpreters.core.wire import Reply
@@ -171,7 +172,7 @@ def bundled_tables() -> dict[GroupVersionKind, Path]:
     """Where the case table of each bundled kind is; a Starlark twin shares that of its Lua original."""
     return {
         found.kind: found.folder
-        for found in scan_bundled("lua")
+        for found in scan_bundled(LUA)
         if isinstance(found, Candidate) and found.kind and found.folder
     }
 

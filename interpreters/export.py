@@ -11,6 +11,7 @@ from interpreters.catalog import Offer
 from interpreters.core.division import DIVISION_KEY
 from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.languages import LANGUAGES
 from interpreters.core.operations import Answer, Argument, Operation
 from interpreters.headers import ANNOTATION_PREFIX
 
@@ -50,7 +51,7 @@ def customization(kind: GroupVersionKind, offers: Iterable[Offer]) -> dict[str, 
 def _script(kind: GroupVersionKind, offer: Offer) -> str:
     from interpreters.lua.excerpt import excerpt
 
-    if offer.script.language != "lua":
+    if not LANGUAGES[offer.script.language].runs_in_karmada:
         raise InputError(
             f"{offer.script.name}: {offer.operation} of {kind} is in {offer.script.language}, Karmada runs Lua; "
             "leave the kind out or write the operation in Lua"

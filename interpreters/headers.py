@@ -17,12 +17,11 @@ from msgspec import Struct
 
 from interpreters.core.division import DIVISION_KEY, Division, parse_division
 from interpreters.core.errors import InputError
+from interpreters.core.languages import LANGUAGES, any_comment
 
 ANNOTATION_PREFIX: Final = "interp.dev/"
 ALSO_SERVES: Final = "also-serves"
-COMMENT_SIGNS: Final = {"lua": "--", "starlark": "#"}
-_SIGNS: Final = tuple(COMMENT_SIGNS.values())
-_FACT: Final = re.compile(r"(?:--|#) ([A-Za-z][A-Za-z -]*): +(\S.*?)\s*")
+_FACT: Final = r" ([A-Za-z][A-Za-z -]*): +(\S.*?)\s*"
 
 
 class Header(Struct, frozen=True):
@@ -74,21 +73,23 @@ def declaration(header: Header, script: str, language: str, *, annotated: bool =
         instead = f", instead of line {late} of the script" if late else ""
         return f'add the annotation "{ANNOTATION_PREFIX}{DIVISION_KEY}: whole" (or divides){misspelt}{instead}'
     in_vain = f"; it says {near[0]}" if near else f"; line {late} is too late for it" if late else ""
-    return f'add "{COMMENT_SIGNS[language]} Division: whole" (or divides) to the comment that it begins with{in_vain}'
+    return (
+        f'add "{LANGUAGES[language].comment} Division: whole" (or divides) to the comment that it begins with{in_vain}'
+    )
 
 
 def _declares(line: str) -> bool:
-    fact = _FACT.fullmatch(line.strip())
+    fact = _fact(line.strip())
     return fact is not None and _key(fact[1]) == DIVISION_KEY
 
 
 def script_header(text: str) -> Header:
-    """The header of a script in either language.
+    """The header of a script in any language.
 
     >>> script_header("-- Pods.\\n-- Also serves: ray.io/v1alpha1\\n-- Counted:\\n-- - `head`: 1\\n").facts
     (('also-serves', 'ray.io/v1alpha1'),)
     """
-    return Header(tuple((_key(fact[1]), fact[2]) for line in _comments(text) if (fact := _FACT.fullmatch(line))))
+    return Header(tuple((_key(fact[1]), fact[2]) for line in _comments(text) if (fact := _fact(line))))
 
 
 def customization_header(document: Mapping[str, Any]) -> Header:
@@ -106,8 +107,13 @@ def customization_header(document: Mapping[str, Any]) -> Header:
     )
 
 
+def _fact(line: str) -> re.Match[str] | None:
+    return re.fullmatch(any_comment() + _FACT, line)
+
+
 def _comments(text: str) -> Iterator[str]:
-    return takewhile(lambda line: line.startswith(_SIGNS), text.lstrip().splitlines())
+    signs = tuple(language.comment for language in LANGUAGES.values())
+    return takewhile(lambda line: line.startswith(signs), text.lstrip().splitlines())
 
 
 def _key(text: str) -> str:

@@ -171,7 +171,7 @@ def _placed(error: ScriptError, offer: Offer) -> ScriptError:
     if offer.source.origin is Origin.DEFAULT:
         error.line, error.function, error.frames = None, None, ()
     if offer.source.origin is Origin.BUNDLED and error.line is not None:
-        from interpreters.lua.assemble import position
+        from interpreters.snippets import position
 
         snippet, line = position(offer.script.text, error.line)
         error.place = f"{error.script} ({snippet}:{line})" if snippet else ""

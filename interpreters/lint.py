@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pkgutil import resolve_name
 from typing import Any, Final
 
 import msgspec
@@ -16,6 +17,7 @@ from interpreters.core.division import Division
 from interpreters.core.engine import Script
 from interpreters.core.errors import InputError, InterpError, ScriptError, ScriptSyntaxError
 from interpreters.core.findings import Finding
+from interpreters.core.languages import LANGUAGES
 from interpreters.core.operations import BY_FUNCTION, BY_NAME, OPERATIONS, Answer, Argument, Operation, meant_function
 from interpreters.core.quantity import NANO, Quantity
 from interpreters.core.requirements import ComponentRequirements
@@ -23,7 +25,6 @@ from interpreters.core.wire import Reply
 from interpreters.division_proof import Asked, against_division, against_wholeness, without_clock
 from interpreters.headers import declaration, division_of
 from interpreters.interpretation import Runner, interpret, request_for
-from interpreters.lua.lint import findings as lua_findings
 from interpreters.retention import retains, second_retain
 from interpreters.scan import Candidate, Origin, operations_of
 from interpreters.suites import Suite, load_suite, lost_in
@@ -84,7 +85,7 @@ def _placed(remark: Remark, candidate: Candidate) -> Remark:
     """A remark on a line that a bundled script has from a snippet is about the snippet."""
     if candidate.source.origin is not Origin.BUNDLED:
         return remark
-    from interpreters.lua.assemble import position
+    from interpreters.snippets import position
 
     snippet, line = position(candidate.script.text, remark.finding.line)
     if snippet is None:
@@ -93,18 +94,17 @@ def _placed(remark: Remark, candidate: Candidate) -> Remark:
 
 
 def _findings(runner: Runner, script: Script, *, portable: bool) -> list[Finding]:
-    """What the language has to say about a text. Starlark's resolver is asked in a worker: the text may be hostile."""
-    if script.language == "starlark":
-        from interpreters.starlark.lint import LINTING
+    """What the language has to say about a text."""
 
-        outcome = runner.call(script, LINTING, (), reads_only=True)
-        return msgspec.json.decode(outcome.values[0], type=list[Finding])
-    return list(lua_findings(script.text, portable=portable))
+    def ask(function: str) -> bytes:
+        return runner.call(script, function, (), reads_only=True).values[0]
+
+    return list(resolve_name(LANGUAGES[script.language].findings)(script.text, ask, portable))
 
 
 def _unloadable(runner: Runner, script: Script, error: ScriptError) -> list[Remark]:
-    """Why a script does not load. Starlark resolves all names first, so its own findings say more than the error."""
-    if script.language == "starlark" and isinstance(error, ScriptSyntaxError):
+    """Why a script does not load. Where a language resolves all names first, its findings say more than the error."""
+    if isinstance(error, ScriptSyntaxError):
         found = [Remark(script.name, finding) for finding in _findings(runner, script, portable=False)]
         if found:
             return found
@@ -116,7 +116,11 @@ def _text(linted: Linted) -> Iterator[Remark]:
     for finding in _findings(linted.runner, script, portable=linted.portable):
         yield Remark(script.name, finding)
     # A bundled script in another language is an alternative to the Lua one, which is what goes to Karmada.
-    if linted.portable and script.language != "lua" and linted.candidate.source.origin is not Origin.BUNDLED:
+    if (
+        linted.portable
+        and not LANGUAGES[script.language].runs_in_karmada
+        and linted.candidate.source.origin is not Origin.BUNDLED
+    ):
         yield linted.remark("not-portable", f"Karmada runs Lua only, not {script.language}")
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from interpreters.cases import Case, Verdict, is_case_file, run_case, scripts_folder
 from interpreters.catalog import Catalog
+from interpreters.core.languages import LANGUAGES
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import CUSTOMIZATIONS_FILE
 from interpreters.suites import find_suites
@@ -62,7 +63,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile |
     """Take the file if it is a case table with a script beside it."""
     if not is_case_file(file_path):
         return None
-    names = ("interpreter.lua", "interpreter.star") if file_path.name == "cases.yaml" else (CUSTOMIZATIONS_FILE,)
+    ours = [language.file_name for language in LANGUAGES.values()]
+    names = ours if file_path.name == "cases.yaml" else [CUSTOMIZATIONS_FILE]
     has_script = any((scripts_folder(file_path) / name).is_file() for name in names)
     return CaseFile.from_parent(parent, path=file_path) if has_script else None
 

@@ -16,14 +16,13 @@ from interpreters.core.documents import Document, load_documents
 from interpreters.core.engine import BUNDLED, Script
 from interpreters.core.errors import DocumentError, InterpError, ScriptError
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.languages import LANGUAGES, LUA, language_of_suffix
 from interpreters.core.operations import BY_FUNCTION, BY_RULE, Operation
 from interpreters.core.texts import one_line
 from interpreters.files import read_bytes, read_found
 from interpreters.folders import files_below
 from interpreters.headers import ALSO_SERVES, Header, customization_header, script_header
 
-LANGUAGE_OF_SUFFIX: Final = {".lua": "lua", ".star": "starlark"}
-LANGUAGES: Final = tuple(LANGUAGE_OF_SUFFIX.values())
 CUSTOMIZATIONS_FILE: Final = "customizations.yaml"
 CUSTOMIZATION: Final = "ResourceInterpreterCustomization"
 LARGEST_SCRIPT: Final = 1 << 20
@@ -119,7 +118,7 @@ def scan(
     folders: Sequence[Path] = (),
     customizations: Sequence[Path] = (),
     *,
-    bundled: str | None = "lua",
+    bundled: str | None = LUA,
     default: bool = False,
     kinds: Collection[GroupVersionKind] | None = None,
 ) -> list[Found]:
@@ -138,7 +137,7 @@ def scan(
         others = (entry for language in LANGUAGES if language != bundled for entry in scan_bundled(language, kinds))
         found += [*preferred, *(entry for entry in others if not known.intersection(entry.kinds))]
     if default:
-        script = Script("default", "lua", (_PACKAGE / "lua" / "default.lua").read_text(), BUNDLED)
+        script = Script("default", LUA, (_PACKAGE / "lua" / "default.lua").read_text(), BUNDLED)
         found.append(Candidate(None, script, Source(Origin.DEFAULT, 0, "default")))
     return found
 
@@ -159,7 +158,7 @@ def scan_place(place: Path, origin: Origin, order: int = 0, *, among_others: boo
 
     `among_others`: the file may hold objects of other kinds too, which are passed over.
     """
-    if place.suffix in LANGUAGE_OF_SUFFIX:
+    if language_of_suffix(place.suffix):
         return [_own_script(place, place, None, Source(origin, order, str(place)))]
     if place.is_dir():
         return list(_folder(place, origin, order))
@@ -175,7 +174,7 @@ def _folder(root: Path, origin: Origin, order: int) -> Iterator[Found]:
         yield Broken(str(root), error, source)
         return
     for path in paths:
-        if path.stem == "interpreter" and path.suffix in LANGUAGE_OF_SUFFIX:
+        if path.stem == "interpreter" and language_of_suffix(path.suffix):
             yield _own_script(path, root, _kind_of_folder(Path(_spelled(root)), Path(_spelled(path.parent))), source)
         elif path.name == CUSTOMIZATIONS_FILE:
             customizations.append(path)
@@ -192,7 +191,7 @@ def _kind_of_folder(root: Path, folder: Path) -> GroupVersionKind | None:
 
 def _own_script(path: Path, root: Path, kind: GroupVersionKind | None, source: Source) -> Found:
     """A script of the user's. A copy of a bundled one lacks the snippets that it names, and would fail every call."""
-    from interpreters.lua.assemble import included
+    from interpreters.snippets import included
 
     found = _script(path, root, kind, source)
     named = included(found.script.text) if isinstance(found, Candidate) else []
@@ -210,7 +209,7 @@ def _own_script(path: Path, root: Path, kind: GroupVersionKind | None, source: S
 
 
 def _assembled(text: str, language: str) -> str:
-    from interpreters.lua.assemble import assemble
+    from interpreters.snippets import assemble
 
     return assemble(text, lambda name: (_PACKAGE / language / name).read_text())
 
@@ -220,7 +219,7 @@ def _script(path: Path, root: Path, kind: GroupVersionKind | None, source: Sourc
     try:
         _refuse_name(path)
         raw = read_found(path, root, LARGEST_SCRIPT)
-        script = Script(name, LANGUAGE_OF_SUFFIX[path.suffix], raw.decode("utf-8-sig"), source.author)
+        script = Script(name, _language(path), raw.decode("utf-8-sig"), source.author)
     except UnicodeDecodeError as error:
         return Broken(name, DocumentError(name, f"not UTF-8 at byte {error.start}"), source, kind)
     except InterpError as error:
@@ -230,6 +229,14 @@ def _script(path: Path, root: Path, kind: GroupVersionKind | None, source: Sourc
     if problem:
         return Broken(name, DocumentError(name, problem), source, kind, script=script)
     return Candidate(kind, script, source, folder=path.parent, header=header)
+
+
+def _language(path: Path) -> str:
+    language = language_of_suffix(path.suffix)
+    if language is None:
+        known = ", ".join(language.suffix for language in LANGUAGES.values())
+        raise DocumentError(_spelled(path), f"a script in no known language; their files end with {known}")
+    return language.name
 
 
 def _spelled(path: Path) -> str:
@@ -268,7 +275,7 @@ def _bundled(path: Path, root: Path, language: str) -> Found:
     if isinstance(found, Broken):
         return found
     script = Script(found.script.name, language, _assembled(found.script.text, language), source.author)
-    original = _PACKAGE / "lua" / "scripts" / path.parent.relative_to(root)  # whose table a twin is tested by
+    original = _PACKAGE / LUA / "scripts" / path.parent.relative_to(root)  # whose table a twin is tested by
     folder = original if original.is_dir() else path.parent
     return Candidate(kind, script, source, folder=folder, header=found.header)
 
@@ -341,7 +348,7 @@ def _rules(document: Document, name: str, file: str, source: Source) -> Iterator
             raise DocumentError(f"{file}: spec.customizations.{rule}", f"unknown rule; known are {', '.join(BY_RULE)}")
         where = f"{file}: spec.customizations.{rule}"
         text = _text(_mapping(body, where).get("luaScript"), f"{where}.luaScript")
-        script = Script(f"{file}#{name}/{rule}" if name else f"{file}#{rule}", "lua", text, source.author)
+        script = Script(f"{file}#{name}/{rule}" if name else f"{file}#{rule}", LUA, text, source.author)
         yield Candidate(kind, script, source, (operation,), Path(file).parent, header)
 
 

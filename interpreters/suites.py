@@ -10,8 +10,9 @@ from pathlib import Path
 from interpreters.cases import Case, Result, Verdict, case_files, is_case_file, read_cases, run_case, scripts_folder
 from interpreters.catalog import Catalog
 from interpreters.core.errors import InputError, InterpError
+from interpreters.core.languages import LANGUAGES, LUA
 from interpreters.interpretation import Runner, load_functions
-from interpreters.scan import LANGUAGE_OF_SUFFIX, Candidate, Found, Origin, scan_bundled, scan_place
+from interpreters.scan import Candidate, Found, Origin, scan_bundled, scan_place
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def find_suites(runner: Runner, paths: Iterable[Path]) -> Iterator[Suite]:
         folders = _folders(path)
         if not folders:
             raise InputError(
-                f"{path}: no script here; expected <group>/<version>/<Kind>/interpreter.lua, interpreter.star or "
+                f"{path}: no script here; expected <group>/<version>/<Kind>/{', '.join(_script_names())} or "
                 "customizations.yaml below it"
             )
         for folder in folders:
@@ -44,7 +45,7 @@ def find_suites(runner: Runner, paths: Iterable[Path]) -> Iterator[Suite]:
                 yield load_suite(runner, str(path), scan_place(path, Origin.FOLDER))
 
 
-def bundled_suites(runner: Runner, language: str = "lua") -> Iterator[Suite]:
+def bundled_suites(runner: Runner, language: str = LUA) -> Iterator[Suite]:
     """The bundled scripts of one language; a Starlark twin is tested by the table of its Lua original."""
     for found in scan_bundled(language):
         yield load_suite(runner, found.script.name if isinstance(found, Candidate) else found.name, [found])
@@ -104,5 +105,9 @@ def lost_in(results: Iterable[Result]) -> list[tuple[Result, str]]:
 def _folders(path: Path) -> list[Path]:
     if path.is_file():
         return [scripts_folder(path)]
-    names = {f"interpreter{suffix}" for suffix in LANGUAGE_OF_SUFFIX} | {"customizations.yaml"}
+    names = {*_script_names(), "customizations.yaml"}
     return sorted({file.parent for file in path.rglob("*") if file.name in names})
+
+
+def _script_names() -> list[str]:
+    return [language.file_name for language in LANGUAGES.values()]

@@ -9,6 +9,7 @@ import click
 
 from interp.output import format_option
 from interp.samples import sample_option
+from interpreters.core.languages import LANGUAGES, LUA
 
 
 @click.command(name="doctor")
@@ -16,7 +17,7 @@ from interp.samples import sample_option
 @click.option("--ca", "authorities", type=click.Path(exists=True, dir_okay=False), help="The bundle Karmada is given.")
 @click.option("--timeout", type=click.IntRange(1, 30), default=10, show_default=True, help="As it is registered.")
 @click.option("--scripts", multiple=True, metavar="PATH", help="As for `interp serve`: whose operations to ask.")
-@click.option("--bundled-language", type=click.Choice(["lua", "starlark", "none"]), default="lua", show_default=True)
+@click.option("--bundled-language", type=click.Choice([*LANGUAGES, "none"]), default=LUA, show_default=True)
 @click.option(
     "--kubeconfig",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

@@ -15,9 +15,10 @@ from interp.release import karmada_option
 from interpreters import __version__
 from interpreters.core.findings import Finding
 from interpreters.core.karmada import Release
+from interpreters.core.languages import LANGUAGES
 from interpreters.lint import Remark, lint_script
 from interpreters.sandbox.runner import SandboxRunner
-from interpreters.scan import LANGUAGES, Broken, Found, Origin, scan_bundled, scan_place
+from interpreters.scan import Broken, Found, Origin, scan_bundled, scan_place
 
 
 @click.command("lint", short_help="find mistakes in scripts before they run")

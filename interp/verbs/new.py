@@ -11,16 +11,15 @@ import click
 
 from interp.completions import complete_kinds
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.scan import LANGUAGE_OF_SUFFIX
+from interpreters.core.languages import LANGUAGES, LUA
 
 _KIND = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?/v[a-z0-9]+/[A-Z][A-Za-z0-9]*")
-_SUFFIX_OF_LANGUAGE = {language: suffix for suffix, language in LANGUAGE_OF_SUFFIX.items()}
 
 
 @click.command("new", short_help="start a script with cases that pass")
 @click.argument("kind", metavar="[GROUP/VERSION/KIND]", required=False)
 @click.option("--from", "origin", metavar="KIND", shell_complete=complete_kinds, help="Copy a bundled script.")
-@click.option("--lang", type=click.Choice(list(_SUFFIX_OF_LANGUAGE)), default="lua", show_default=True)
+@click.option("--lang", type=click.Choice(list(LANGUAGES)), default=LUA, show_default=True)
 @click.option("--dir", "folder", type=click.Path(path_type=Path), default=Path(), help="Where the tree starts.")
 def command(kind: str | None, origin: str | None, lang: str, folder: Path) -> int:
     """Write <GROUP>/<VERSION>/<KIND>/interpreter.lua (or .star) and cases.yaml; `core/v1/Pod` for the core group.
@@ -36,11 +35,11 @@ def command(kind: str | None, origin: str | None, lang: str, folder: Path) -> in
         if not _KIND.fullmatch(kind):
             raise click.UsageError(f"{kind!r}: expected GROUP/VERSION/KIND, such as apps/v1/Deployment.")
         gvk = GroupVersionKind.from_folder(kind)
-        texts = _from_template(gvk, _SUFFIX_OF_LANGUAGE[lang])
+        texts = _from_template(gvk, LANGUAGES[lang].file_name)
     else:
         gvk, texts = _from_bundled(str(origin), lang)
     target = folder / gvk.folder
-    taken = [path for path in (target / f"interpreter{suffix}" for suffix in LANGUAGE_OF_SUFFIX) if path.exists()]
+    taken = [path for path in (target / known.file_name for known in LANGUAGES.values()) if path.exists()]
     if taken:
         raise click.UsageError(f"{taken[0]} exists; it is left as it is.")
     target.mkdir(parents=True, exist_ok=True)
@@ -53,19 +52,19 @@ def command(kind: str | None, origin: str | None, lang: str, folder: Path) -> in
     return 0
 
 
-def _from_template(kind: GroupVersionKind, suffix: str) -> dict[str, str]:
+def _from_template(kind: GroupVersionKind, script: str) -> dict[str, str]:
     def filled(name: str) -> str:
         text = (files("interp") / "templates" / name).read_text()
         return Template(text).substitute(apiVersion=kind.api_version, kind=kind.kind)
 
-    return {name: filled(name) for name in (f"interpreter{suffix}", "cases.yaml")}
+    return {name: filled(name) for name in (script, "cases.yaml")}
 
 
 def _from_bundled(name: str, language: str) -> tuple[GroupVersionKind, dict[str, str]]:
     """The bundled script of a kind with its snippets written out, and its cases."""
     from interp.kind_patterns import matcher, refuse_unknown
-    from interpreters.lua.assemble import is_mark
     from interpreters.scan import Candidate, scan_bundled
+    from interpreters.snippets import is_mark
 
     known = {one.kind: one for one in scan_bundled(language) if isinstance(one, Candidate) and one.kind and one.folder}
     refuse_unknown("--from", [name], known)
@@ -77,5 +76,4 @@ def _from_bundled(name: str, language: str) -> tuple[GroupVersionKind, dict[str,
     found = known[meant[0]]
     lines = [line for line in found.script.text.splitlines(keepends=True) if not is_mark(line)]
     cases = (found.folder or Path()) / "cases.yaml"
-    script = f"interpreter{_SUFFIX_OF_LANGUAGE[language]}"
-    return meant[0], {script: "".join(lines), "cases.yaml": cases.read_text()}
+    return meant[0], {LANGUAGES[language].file_name: "".join(lines), "cases.yaml": cases.read_text()}

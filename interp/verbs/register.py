@@ -12,11 +12,13 @@ from interp.completions import complete_kind_patterns, complete_operations, one_
 from interp.output import format_option
 from interp.release import karmada_option
 from interp.samples import sample_option
+from interpreters.core.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from webhook.registration.admission import Admission
     from webhook.settings import Settings
 
+_BUNDLED = (*LANGUAGES, "none")
 _DEVELOPMENT = Path("certs/dev")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OF_ADMISSION = {
@@ -46,8 +48,8 @@ _KINDS: dict[str, Any] = {"multiple": True, "metavar": "KINDS", "shell_complete"
 @click.option("--scripts", multiple=True, metavar="PATH", help="As for `interp serve`. [INTERP_SCRIPTS]")
 @click.option(
     "--bundled-language",
-    metavar="lua|starlark|none",
-    shell_complete=one_of(("lua", "starlark", "none")),
+    metavar="|".join(_BUNDLED),
+    shell_complete=one_of(_BUNDLED),
     help="As for `interp serve`. [INTERP_BUNDLED_LANGUAGE]",
 )
 @click.option("--config", help="The settings file of `interp serve`. [INTERP_CONFIG]")

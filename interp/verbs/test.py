@@ -15,9 +15,9 @@ from interp.terminal import erase_line
 from interpreters.cases import Case, Result, Verdict, within_cost
 from interpreters.core.coverage import Coverage
 from interpreters.core.engine import Limits
-from interpreters.coverage import COVERING_ENGINES, Watched, coverage_of, without_marks
+from interpreters.core.languages import LANGUAGES
+from interpreters.coverage import Watched, coverage_of, covering_engines, without_marks
 from interpreters.sandbox.runner import SandboxRunner
-from interpreters.scan import LANGUAGES
 from interpreters.suites import Suite, bundled_suites, find_suites, is_good, run_suite
 
 
@@ -95,7 +95,7 @@ def command(
 
 def _sandbox(jobs: int, *, covering: bool) -> SandboxRunner:
     if covering:
-        return SandboxRunner(jobs, engines=COVERING_ENGINES, limits=Limits(seconds=10))
+        return SandboxRunner(jobs, engines=covering_engines(), limits=Limits(seconds=10))
     return SandboxRunner(jobs, first=early.worker())
 
 

@@ -12,6 +12,16 @@ def global_accesses(text: str) -> list[tuple[str, int, bool]]:
     return [(row[1], row[2], row[3]) for row in rows.values()]
 
 
+def compiles(text: str) -> bool:
+    from lupa.luajit21 import LuaError
+
+    try:
+        _listing()(text.encode(errors="surrogatepass"))
+    except LuaError:
+        return False
+    return True
+
+
 def code_lines(text: str) -> frozenset[int]:
     """The lines that some instruction belongs to. The text must compile."""
     return frozenset(_listing()(text.encode())[2].keys())

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from interpreters.lua.assemble import is_mark
 from interpreters.lua.lint import tokens
+from interpreters.snippets import is_mark
 
 _START: Final = re.compile(r"(?:local )?function (?P<function>\w+)\(|local (?P<names>\w+(?:, \w+)*)(?: =|$)")
 _REQUIRE: Final = re.compile(r"local \w+ = require\(\"\w+\"\)\n")

@@ -7,7 +7,7 @@ is looked up in the tokens of its line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -83,6 +83,11 @@ def findings(text: str, *, portable: bool) -> Iterator[Finding]:
     yield from accidental_globals(text)
     if portable:
         yield from not_portable(text)
+
+
+def findings_of(text: str, ask: Callable[[str], bytes], portable: bool) -> list[Finding]:
+    """The same, none where the text does not compile. LuaJIT only compiles it, so no worker is asked."""
+    return list(findings(text, portable=portable)) if bytecode.compiles(text) else []
 
 
 def unknown_globals(text: str) -> Iterator[Finding]:

@@ -30,10 +30,6 @@ from interpreters.sandbox.messages import (
 )
 from interpreters.sandbox.process import CROWDED, MEMORY, OUTSIDE, WorkerProcess
 
-ENGINES: Mapping[str, str] = {
-    "lua": "interpreters.lua.engine:LuaEngine",
-    "starlark": "interpreters.starlark.engine:StarlarkEngine",
-}
 LONGEST_GRACE = 0.1
 
 STARTING = 30.0

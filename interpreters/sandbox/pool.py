@@ -14,7 +14,8 @@ from typing import Self, cast
 
 from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import BusyError
-from interpreters.sandbox.calls import ENGINES, Recycling, Task, check_input
+from interpreters.core.languages import engines_of_languages
+from interpreters.sandbox.calls import Recycling, Task, check_input
 from interpreters.sandbox.crew import Crew
 from interpreters.sandbox.dispatch import Dispatch
 from interpreters.sandbox.standing import Standings
@@ -34,7 +35,7 @@ class SandboxPool:
         *,
         limits: Limits | None = None,
         max_waiting: int = 256,
-        engines: Mapping[str, str] = ENGINES,
+        engines: Mapping[str, str] | None = None,
         recycling: Recycling | None = None,
         standings: Standings | None = None,
         authors: Sequence[str] = ("",),
@@ -44,7 +45,7 @@ class SandboxPool:
         self.limits = limits or Limits()
         self.max_waiting = max_waiting
         self.standings = standings or Standings()
-        self._engines = engines
+        self._engines = engines_of_languages() if engines is None else engines
         self._recycling = recycling or Recycling()
         self._counters = Counters()
         self._authors = tuple(dict.fromkeys(authors)) if isolated else ("",)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Self, cast
 
 from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import BusyError, InterpError
+from interpreters.core.languages import engines_of_languages
 from interpreters.sandbox import process
 from interpreters.sandbox.calls import (
-    ENGINES,
     STARTING,
     Conversation,
     Recycling,
@@ -48,7 +48,7 @@ class SandboxRunner:
         workers: int = 1,
         *,
         limits: Limits | None = None,
-        engines: Mapping[str, str] = ENGINES,
+        engines: Mapping[str, str] | None = None,
         recycling: Recycling | None = None,
         standings: Standings | None = None,
         first: process.WorkerProcess | None = None,
@@ -56,7 +56,7 @@ class SandboxRunner:
         self.workers = workers
         self.limits = limits or Limits()
         self.standings = standings or Standings()
-        self._engines = engines
+        self._engines = engines_of_languages() if engines is None else engines
         self._recycling = recycling or Recycling()
         self._languages: set[str] = set()
         self._idle: list[Conversation] = [Conversation(first, self.limits)] if first else []

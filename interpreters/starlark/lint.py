@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from interpreters.core.findings import Finding
 from interpreters.starlark.builtins import NAMES
@@ -87,6 +89,11 @@ def findings(text: str, *, portable: bool = False) -> Iterator[Finding]:
                 yield Finding(item.line, item.column, "unknown-global", _unknown(undefined[1], own))
     except ValueError:
         yield Finding(1, 1, "syntax", "the text has a NUL character or a lone surrogate")
+
+
+def findings_of(text: str, ask: Callable[[str], bytes], portable: bool) -> list[Finding]:
+    """The same, found in a worker."""
+    return msgspec.json.decode(ask(LINTING), type=list[Finding])
 
 
 def _unknown(name: str, own: set[str]) -> str:

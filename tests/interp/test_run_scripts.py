@@ -168,8 +168,8 @@ def test_a_syntax_error_shows_the_lines_around_it(
 
 
 def test_an_error_in_a_bundled_script_names_the_snippet_and_its_line(place: Path) -> None:
-    from interpreters.lua.assemble import positions
     from interpreters.scan import Candidate, scan
+    from interpreters.snippets import positions
 
     (place / "d.yaml").write_text(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n"

@@ -12,9 +12,9 @@ from interpreters.cases import Case, read_cases
 from interpreters.core.engine import Limits, Script
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Argument, Operation
-from interpreters.lua.assemble import assemble
 from interpreters.lua.engine import LuaEngine
 from interpreters.lua.kind_docs import SCRIPTS
+from interpreters.snippets import assemble
 
 LIMITS = Limits(seconds=10.0)  # a busy machine is not what these tests are about
 

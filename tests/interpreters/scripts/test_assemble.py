@@ -7,8 +7,8 @@ import pytest
 from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_FUNCTION
-from interpreters.lua.assemble import assemble, is_mark, position
 from interpreters.lua.excerpt import excerpt
+from interpreters.snippets import assemble, is_mark, position
 from tests.interpreters.scripts.bundled import operations, scripts
 
 SNIPPETS = {

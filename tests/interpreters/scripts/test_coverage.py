@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interpreters.core.engine import Limits
-from interpreters.coverage import COVERING_ENGINES, coverage_of, without_marks
+from interpreters.coverage import coverage_of, covering_engines, without_marks
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.suites import bundled_suites, run_suite
 
@@ -14,7 +14,7 @@ LEAST_PERCENT = 95
 
 @pytest.mark.parametrize("language", ["lua", "starlark"])
 def test_bundled_scripts_are_covered_by_their_cases(language: str) -> None:
-    with SandboxRunner(engines=COVERING_ENGINES, limits=Limits(seconds=10)) as runner:
+    with SandboxRunner(engines=covering_engines(), limits=Limits(seconds=10)) as runner:
         files = coverage_of(
             (suite, [without_marks(result) for result in run_suite(runner, suite)])
             for suite in bundled_suites(runner, language)

@@ -11,8 +11,9 @@ import yaml
 from certs.folder import make_folder
 from interpreters.cases import Verdict, run_case, served_as
 from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.languages import LANGUAGES
 from interpreters.sandbox.runner import SandboxRunner
-from interpreters.scan import LANGUAGES, Candidate, scan_bundled
+from interpreters.scan import Candidate, scan_bundled
 from interpreters.suites import load_suite
 from tests.interp.command import interp
 

@@ -1,4 +1,4 @@
-"""A self-contained script out of a bundled one and the shared snippets that it names, in either language.
+"""A self-contained script out of a bundled one and the shared snippets that it names, in any language.
 
 A script asks for a snippet by a comment line of its own, `-- include: snippets/pods.lua`. The snippets follow after the
 script, so the lines of the script keep their numbers in error messages; what they define is global, hence visible to
@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final
 
 from interpreters.core.errors import InputError
+from interpreters.core.languages import any_comment
 
-_INCLUDE: Final = re.compile(r"^(?:--|#) include: (\S+)[ \t]*$", re.MULTILINE)
-_MARK: Final = re.compile(r"(?:--|#) snippet: (\S+)")
+
+def _include() -> re.Pattern[str]:
+    return re.compile(rf"^{any_comment()} include: (\S+)[ \t]*$", re.MULTILINE)
+
+
+def _mark() -> re.Pattern[str]:
+    return re.compile(rf"{any_comment()} snippet: (\S+)")
 
 
 def is_mark(line: str) -> bool:
@@ -23,12 +28,12 @@ def is_mark(line: str) -> bool:
     >>> is_mark("-- include: snippets/pods.lua"), is_mark("-- Pods.")
     (True, False)
     """
-    return bool(_INCLUDE.match(line) or _MARK.match(line))
+    return bool(_include().match(line) or _mark().match(line))
 
 
 def included(text: str) -> list[str]:
     """The snippets that a text names itself, in order."""
-    return _INCLUDE.findall(text)
+    return _include().findall(text)
 
 
 def assemble(text: str, snippet: Callable[[str], str]) -> str:
@@ -58,8 +63,9 @@ def positions(assembled: str) -> list[tuple[str | None, int]]:
     """For each line of an assembled script: the snippet it comes from (None: the script itself), and its line there."""
     found: list[tuple[str | None, int]] = []
     snippet, start = None, 0
+    begins = _mark()
     for number, line in enumerate(assembled.splitlines(), 1):
-        if mark := _MARK.match(line):
+        if mark := begins.match(line):
             snippet, start = mark[1], number
         found.append((snippet, number - start))
     return found
