@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from interpreters.lua.assemble import assemble
 
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.headers import Header, customization_header, division_of, script_header
 from interpreters.scan import LANGUAGES, Broken, Candidate, Origin, empty_folders, scan_bundled, scan_place
+from interpreters.snippets import assemble
 
 
 @pytest.mark.parametrize(
