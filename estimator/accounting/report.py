@@ -135,11 +135,15 @@ class Totals(Wire, frozen=True, omit_defaults=False):
 
 
 class Origin(Wire, frozen=True, omit_defaults=False):
-    """When an audit was made, of what, and for which Karmada."""
+    """When an audit was made, of what, for which Karmada, and by which interp."""
 
     at: str = ""
     source: str = ""
     karmada: str = ""
+    quotas: str = ""
+    """Where quotas were read from besides the source."""
+
+    interp: str = ""
 
 
 class AuditReport(Wire, frozen=True, omit_defaults=False):

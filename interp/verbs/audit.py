@@ -116,26 +116,33 @@ def command(
             history = _read_ledger(ledger, tally)
     for found in tally.families.findings():
         tally.findings.add(found)
-    origin = _origin(bindings, kubeconfig, context, ledger, tally.release)
+    origin = _origin(bindings, quotas, kubeconfig, context, ledger, tally.release)
     report = build_report(tally, allowances, what_if=what_if, near=near, origin=origin, history=history)
     _show(report, output)
     return 1 if report.has(*_SEVERITIES[fail_on]) else 0
 
 
 def _origin(
-    bindings: Sequence[str], kubeconfig: str | None, context: str, ledger: str | None, release: Release
+    bindings: Sequence[str],
+    quotas: Sequence[str],
+    kubeconfig: str | None,
+    context: str,
+    ledger: str | None,
+    release: Release,
 ) -> Origin:
     from datetime import UTC, datetime
 
     from estimator.accounting.database import database_url, shown_url
     from estimator.accounting.report import Origin
+    from interpreters import __version__
 
     source = "standard input" if tuple(bindings) == ("-",) else ", ".join(bindings)
     if kubeconfig:
         source = f"live Karmada of {kubeconfig}" + (f", context {context}" if context else "")
     elif ledger:
         source = f"ledger {shown_url(database_url(ledger))}"
-    return Origin(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), source, str(release))
+    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Origin(at, source, str(release), ", ".join(quotas), __version__)
 
 
 def _show(report: AuditReport, output: str) -> None:

@@ -22,8 +22,9 @@ def headline(report: AuditReport) -> str:
 
 def origin_line(report: AuditReport) -> str:
     origin = report.origin
+    quotas = f"quotas from {origin.quotas}" if origin.quotas else ""
     karmada = f"Karmada {origin.karmada}" if origin.karmada else ""
-    return ", ".join(filter(None, (origin.source, karmada, origin.at)))
+    return ", ".join(filter(None, (origin.source, quotas, karmada, origin.at)))
 
 
 def namespace_line(page: NamespaceReport) -> str:

@@ -52,6 +52,8 @@ def _namespace(page: NamespaceReport, *, is_open: bool, is_printed: bool) -> Ele
 
 
 def _fullest(page: NamespaceReport) -> Iterator[Element]:
+    if page.namespace and not page.quotas:
+        yield element("span", "no quota", class_="word near")
     lines = [line for quota in page.quotas for line in quota.lines if line.used is not None]
     if lines:
         fullest = max(lines, key=lambda line: (weight(line) == "over", line.share is None, line.share or 0))

@@ -25,8 +25,10 @@ def overview(report: AuditReport) -> Iterator[Element]:
     facts = [
         ("Date", _date(origin.at)),
         ("Source", origin.source),
+        ("Quotas", origin.quotas),
         ("Karmada", origin.karmada),
         ("Read", headline(report)),
+        ("Made by", f"interp {origin.interp}" if origin.interp else ""),
     ]
     pairs = [element(tag, text) for name, value in facts if value for tag, text in (("dt", name), ("dd", value))]
     yield element("header", element("h1", "Quota audit"), element("dl", *pairs, class_="facts"))
@@ -40,6 +42,7 @@ def overview(report: AuditReport) -> Iterator[Element]:
 
 def _tiles(report: AuditReport) -> Element:
     totals = report.totals
+    unlimited = sum(not page.quotas for page in report.namespaces if page.namespace)
     counts = dict.fromkeys(("error", "drift", "warning"), 0)
     for code, count in report.counts.items():
         counts[RULES[code].severity] += count
@@ -49,7 +52,7 @@ def _tiles(report: AuditReport) -> Element:
     return element(
         "div",
         _tile(totals.namespaces, "namespaces"),
-        _tile(totals.quotas, "quotas"),
+        _tile(totals.quotas, f"quotas; {number(unlimited, 'namespace')} without" if unlimited else "quotas"),
         _tile(totals.keys_over, "keys over their limit", "over" if totals.keys_over else ""),
         _tile(totals.keys_near, "keys near it", "near" if totals.keys_near else ""),
         _tile(totals.bindings, f"bindings, {totals.unscheduled:,} not scheduled" if totals.unscheduled else "bindings"),
