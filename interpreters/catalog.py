@@ -17,6 +17,7 @@ Functions = Mapping[tuple[str, str, str], frozenset[str] | ScriptError]
 """What the sandbox found in each script, by its content: its global functions, or why it does not load."""
 
 
+_MOST_COMPARED = 200  # kinds that a name which nobody knows is compared with; that takes some milliseconds
 _MOST_REMEMBERED = 10_000  # a script for every kind is asked about any name that a caller makes up
 
 
@@ -135,9 +136,11 @@ class Catalog(Struct, frozen=True, eq=False):
             return UnknownTargetError(f"no script answers {operation} for {kind}; offered are {', '.join(offered)}")
         from difflib import get_close_matches
 
-        names = {str(known): known for known in self.kinds}
-        near = get_close_matches(str(kind), names, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names) or 'no kinds at all'}"
+        names = list(map(str, self.kinds))
+        near = get_close_matches(str(kind), names, n=3) if len(names) <= _MOST_COMPARED else []
+        more = f" and {len(names) - _MOST_COMPARED} more" if len(names) > _MOST_COMPARED else ""
+        known = ", ".join(names[:_MOST_COMPARED]) + more
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {known or 'no kinds at all'}"
         return UnknownTargetError(f"no script knows the kind {kind}; {hint}")
 
 

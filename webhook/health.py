@@ -15,6 +15,7 @@ from webhook import openapi
 from webhook.listener import Route, json_response
 from webhook.service import Check, Service, digest_of
 
+_MOST_TOLD = 50  # broken scripts; the log has all of them
 _CHECK_SECONDS = 2.0
 _OK = "ok"
 
@@ -74,11 +75,16 @@ async def readiness(service: Service) -> tuple[bool, dict[str, Any]]:
     detail: dict[str, Any] = {"ready": ready, "draining": service.draining, "checks": checks}
     if service.hardening.words:
         detail["hardening"] = service.hardening.words
-    if service.warnings:
-        detail["warnings"] = dict(service.warnings)
+    warnings = dict(service.warnings)
+    if unserved := service.pool.unserved():
+        warnings["workers"] = f"no sandbox worker is up for {', '.join(unserved)}"
+    if warnings:
+        detail["warnings"] = warnings
     if broken := service.catalog.own_broken:
         # Not a reason to take this server out of rotation: it answers for the other kinds, as others would.
-        detail["brokenScripts"] = {entry.name: str(entry.error) for entry in broken}
+        detail["brokenScripts"] = {entry.name: str(entry.error) for entry in broken[:_MOST_TOLD]}
+        if len(broken) > _MOST_TOLD:
+            detail["brokenScripts"]["…"] = f"and {len(broken) - _MOST_TOLD} more"
     if service.reloads.failures:
         # Neither is this: what it had goes on serving.
         detail["failedReloads"] = dict(service.reloads.failures)

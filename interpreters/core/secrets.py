@@ -21,6 +21,7 @@ _HIDDEN: Final = "(not shown)"
 _NAMES: Final = frozenset({"apiVersion", "kind", "name", "namespace"})  # these are no secrets, and messages need them
 _SHORTEST: Final = 4  # shorter texts would be found in any sentence
 _LARGEST: Final = 128 * 1024  # an object whose values are looked for one by one; of a larger one no word is said
+_MOST_WORK: Final = 4_000_000  # characters of a message times values looked for in it: some milliseconds
 
 # A letter of a JSON text may be spelled with its number.
 _SECRET: Final = re.compile(b'"' + b"".join(b"(?:%c|\\\\u00%02x)" % (letter, letter) for letter in b"Secret") + b'"')
@@ -41,7 +42,10 @@ def without_values(message: str, *texts: bytes) -> str:
     if sum(map(len, texts)) > _LARGEST:
         return WITHHELD
     message = _QUOTED.sub(_HIDDEN, message)
-    found = {value for text in texts for value in _values(_decoded(text)) if value in message}
+    values = {value for text in texts for value in _values(_decoded(text))}
+    if len(values) * len(message) > _MOST_WORK:
+        return WITHHELD
+    found = {value for value in values if value in message}
     for value in sorted(found, key=len, reverse=True):
         message = message.replace(value, _HIDDEN)
     return message

@@ -159,3 +159,22 @@ def test_what_was_dropped_is_told_as_soon_as_somebody_reads() -> None:
     writer.close()
     os.close(reading)
     os.close(writing)
+
+
+def test_an_author_without_workers_takes_nobody_elses_server_out_of_rotation(certs: Path, tmp_path: Path) -> None:
+    """His only worker is held by a search without end, which no count sees, and killed again and again."""
+    place = tmp_path / "stage.example.org/v1/Loop"
+    place.mkdir(parents=True)
+    search = "string.find(string.rep('a', 30000), string.rep('a?', 40) .. string.rep('a', 40) .. 'b')"
+    (place / "interpreter.lua").write_text(f"function GetReplicas(obj) return {search} end\n")
+    flags = [*FLAGS, "--scripts", str(tmp_path), "--script-seconds", "0.05"]
+    with Server(certs, *flags) as server:
+        client, prober = Client(server.port, certs / "ca.crt"), Client(server.port, certs / "ca.crt")
+        asked = request("lua", "InterpretReplica")
+        asked["kind"]["kind"] = asked["object"]["kind"] = "Loop"
+        told = []
+        for _ in range(10):
+            assert not client.interpret(asked)["successful"]
+            told.append(prober.get("/readyz"))
+        assert {status for status, _ in told} == {200}
+        assert any("folder 1" in ready.get("warnings", {}).get("workers", "") for _, ready in told)

@@ -181,3 +181,13 @@ def test_a_strict_catalog_answers_for_a_broken_script_with_its_error(tmp_path: P
         strict.find(THING, REPLICAS)
     behind = catalog_of(scan([theirs, mine], bundled=None), strict=True)
     assert behind.find(THING, REPLICAS)[0].script.name.startswith(str(theirs))
+
+
+def test_an_unknown_kind_is_told_from_few_names_however_many_there_are(tmp_path: Path) -> None:
+    for number in range(300):
+        folder = tmp_path / f"g{number}.example.org/v1/Kind"
+        folder.mkdir(parents=True)
+        (folder / "interpreter.lua").write_text("function GetReplicas(obj) return 1 end\n")
+    catalog = catalog_of(scan([tmp_path], bundled=None))
+    with pytest.raises(UnknownTargetError, match=r"known are .* and 100 more$"):
+        catalog.find(GroupVersionKind("g1.example.org", "v1", "Kond"), REPLICAS)
