@@ -10,8 +10,10 @@ connection to one that does not answer at all is cut: a frozen server heeds no r
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +24,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from estimator.accounting.columns import AnyTexts, among
-from estimator.accounting.migration import migrate
+from estimator.accounting.migration import migrate, refuse_strangers
 from estimator.accounting.schema import quota_scopes
 from interpreters.core.errors import InputError, InterpError
 
@@ -86,6 +88,17 @@ def existing_ledger(text: str) -> str:
     return text
 
 
+def _tables_in(file: Path) -> list[str] | None:
+    """The tables of an SQLite file, which stays as it is; None when it cannot be read so, or is not there."""
+    if not file.is_file():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    except sqlite3.Error:
+        return None  # whoever opens it for writing will say why
+
+
 class Database:
     """Connections to the ledger's database. `open()` it once per process."""
 
@@ -104,14 +117,20 @@ class Database:
         """The database as a message names it: without its password."""
         return shown_url(self.url)
 
-    async def open(self) -> None:
-        """Bring the schema up to date. Safe for several processes at once. A large ledger may take its time."""
+    async def open(self, *, create: bool = True) -> None:
+        """Bring the schema up to date. Safe for several processes at once. A large ledger may take its time.
+
+        Raises `InputError` for a database without a ledger that is not to be made one, or that is somebody else's."""
+        if self.is_sqlite:
+            names = await asyncio.to_thread(_tables_in, Path(self.url.database or ""))
+            if names is not None:  # before the first connection, which already changes how the file is written
+                refuse_strangers(names, create=create, shared=False)
         async with self._writing(None) as connection:
             if not self.is_sqlite:
                 await connection.execute(sa.text("SET LOCAL statement_timeout = 0"))
                 await connection.execute(sa.text("SET LOCAL lock_timeout = 0"))
                 await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
-            await connection.run_sync(migrate)
+            await connection.run_sync(partial(migrate, create=create))
 
     async def close(self) -> None:
         await self._engine.dispose()

@@ -49,12 +49,15 @@ class Ledger:
         provisional_seconds: float = PROVISIONAL_SECONDS,
         retention_seconds: float = RETENTION_SECONDS,
         connections: int = 8,
+        create: bool = True,
     ) -> None:
-        """`clock` stands in for the database's own, for tests that let time pass."""
+        """`clock` stands in for the database's own, for tests that let time pass. Without `create` there has to be a
+        ledger already: who only reads must not make one of whatever is there."""
         self.database = Database(url, connections=connections)
         self.provisional_seconds = provisional_seconds
         self.retention_seconds = retention_seconds
         self._clock = clock
+        self._create = create
         self._queue = WriteQueue(self._work, 1 if self.database.is_sqlite else _TRANSACTIONS)
         self._recorded = _PRUNE_EVERY  # so that the first decision after a start prunes
 
@@ -73,7 +76,7 @@ class Ledger:
 
     async def open(self) -> None:
         """Connect, and bring the schema up to date. Raises `LedgerError`; then it may be tried again."""
-        await self.database.open()
+        await self.database.open(create=self._create)
 
     async def close(self) -> None:
         await self._queue.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -26,8 +26,11 @@ from interpreters.core.errors import InputError, QuantityError
 _AT_ONCE: Final = 1000  # rows
 
 
-def migrate(connection: sa.Connection) -> int:
-    """Bring the database to the newest version; the version it now has. Raises `InputError` for one that is newer."""
+def migrate(connection: sa.Connection, *, create: bool = True) -> int:
+    """Bring the database to the newest version; the version it now has. Raises `InputError` for one that is newer, that
+    is somebody else's, or that holds no ledger when none is to be made."""
+    names = sa.inspect(connection).get_table_names()
+    refuse_strangers(names, create=create, shared=connection.dialect.name != "sqlite")
     schema_version.create(connection, checkfirst=True)
     found = connection.scalar(sa.select(schema_version.c.version)) or 0
     if found > NEWEST:
@@ -40,6 +43,17 @@ def migrate(connection: sa.Connection) -> int:
         connection.execute(sa.delete(schema_version))
         connection.execute(sa.insert(schema_version).values(version=NEWEST))
     return NEWEST
+
+
+def refuse_strangers(names: Collection[str], *, create: bool, shared: bool) -> None:
+    """A file with other tables is not ours to write into, nor is a table that only has the name of one of ours in a
+    database that is `shared`. Raises `InputError`."""
+    if schema_version.name in names:
+        return
+    if others := sorted({*names} & {*tables.tables} if shared else names):
+        raise InputError(f"the database holds no ledger, but tables of something else: {', '.join(others[:5])}")
+    if not create:
+        raise InputError("the database holds no ledger; a server or `interp ledger reconcile` makes one")
 
 
 def _to_second(connection: sa.Connection) -> None:

@@ -226,7 +226,7 @@ def _read_ledger(url: str, tally: Tally) -> list[QuotaHistory]:
     counted: set[str] = set()
 
     async def read() -> list[QuotaHistory]:
-        async with Ledger(existing_ledger(url)) as ledger:
+        async with Ledger(existing_ledger(url), create=False) as ledger:
             for namespace in await ledger.namespaces():
                 async with ledger.page(namespace, read_only=True) as page:
                     for charge in await page.charged():

@@ -163,7 +163,7 @@ def _read_ledger(meter: Meter, url: str, period: Period) -> None:
     from estimator.accounting.ledger import Ledger
 
     async def read() -> None:
-        async with Ledger(existing_ledger(url)) as ledger:
+        async with Ledger(existing_ledger(url), create=False) as ledger:
             await read_charges(meter, ledger.charges(), period)
 
     asyncio.run(read())

@@ -50,7 +50,7 @@ def show(url: str, namespace: str | None, decisions: int, output: str) -> int:
     from estimator.accounting.statement import Statement, read_statement, render_statement
 
     async def read() -> Statement:
-        async with Ledger(existing_ledger(url)) as ledger:
+        async with Ledger(existing_ledger(url), create=False) as ledger:
             return await read_statement(ledger, namespace=namespace, decisions=decisions)
 
     statement = asyncio.run(read())
@@ -76,7 +76,7 @@ def export(url: str, namespace: str | None, what: str, output: str) -> int:
 
     async def write() -> None:
         row = csv_row if output == "csv" else ndjson_row
-        async with Ledger(existing_ledger(url)) as ledger:
+        async with Ledger(existing_ledger(url), create=False) as ledger:
             if output == "csv":
                 click.echo(csv_header(what), nl=False)
             async for line in export_lines(ledger, what, namespace):

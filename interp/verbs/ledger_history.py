@@ -36,7 +36,7 @@ def command(url: str, namespace: str | None, since: int, step: Step | None, outp
     from estimator.accounting.ledger import Ledger
 
     async def read() -> list[Series]:
-        async with Ledger(existing_ledger(url)) as ledger:
+        async with Ledger(existing_ledger(url), create=False) as ledger:
             return await read_steps(ledger, since, namespace, step)
 
     history = asyncio.run(read())

@@ -15,6 +15,7 @@ from estimator.accounting.ledger import Ledger
 from estimator.accounting.migration import NEWEST
 from estimator.accounting.schema import schema_version
 from estimator.accounting.sources import GivenAllowances
+from interpreters.core.errors import InputError
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import limit, one, request
 from tests.interp.command import interp
@@ -91,3 +92,35 @@ async def test_the_verbs_read_it(tmp_path: Path) -> None:
     assert "Fleet.x.io team-a/par/ent: cpu 6" in interp("ledger", "show", url).out
     assert len(interp("ledger", "export", url, "--what", "decisions").out.splitlines()) == 6
     assert interp("audit", "--ledger", url).code == 0
+
+
+READERS = [("ledger", "show"), ("ledger", "history"), ("ledger", "export"), ("audit", "--ledger")]
+
+
+@pytest.mark.parametrize("verb", READERS, ids=" ".join)
+def test_who_only_reads_makes_no_ledger_of_another_file(verb: tuple[str, ...], tmp_path: Path) -> None:
+    empty, other = tmp_path / "empty.db", tmp_path / "other.db"
+    empty.touch()
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE people (name TEXT)")
+    for file, said in ((empty, "holds no ledger; a server or"), (other, "but tables of something else: people")):
+        before = file.read_bytes()
+        ran = interp(*verb, file)
+        assert (ran.code, said in ran.err, file.read_bytes()) == (2, True, before), ran
+
+
+def test_a_server_or_a_reconcile_leaves_somebody_elses_file_alone(tmp_path: Path) -> None:
+    other, bindings = tmp_path / "other.db", Path(__file__).parents[3] / "docs" / "examples" / "quota" / "bindings.yaml"
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE charges (name TEXT)")
+    before = other.read_bytes()
+    ran = interp("ledger", "reconcile", other, "--bindings", bindings)
+    assert (ran.code, "tables of something else: charges" in ran.err, other.read_bytes()) == (2, True, before), ran
+
+
+async def test_nor_is_a_table_of_the_same_name_in_postgresql_taken_for_ours(postgres_url: str) -> None:
+    async with Ledger(postgres_url) as ledger, ledger.database.charging() as connection:
+        await connection.execute(sa.text("DROP TABLE schema_version"))
+    with pytest.raises(InputError, match="tables of something else: charges, decisions"):
+        async with Ledger(postgres_url):
+            pass
