@@ -45,7 +45,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         api.create(*(named("v1", "Namespace", name) for name in NAMESPACES))
         quota = named("policy.karmada.io/v1alpha1", "FederatedResourceQuota", "compute", "team-a")
         api.create({**quota, "spec": {"overall": {"cpu": "10"}}}, bound("before", "2", "m1", "m2"))
-        whole = bound("whole", "0", "m1", "m2")
+        whole = named("work.karmada.io/v1alpha2", "ResourceBinding", "whole-flinkdeployment", "team-a")
         job = {"apiVersion": GROUP, "kind": "FlinkDeployment", "namespace": "team-a", "name": "whole"}
         api.create(flink("whole", 1), {**whole, "spec": {"resource": job, "clusters": [{"name": "m1"}]}})
         yield api
