@@ -220,3 +220,20 @@ async def test_a_karmada_that_does_not_answer_is_named(karmada: web.AppRunner, k
     assert ran.code == 2, "nothing was found, for nothing could be looked at"
     assert "cannot be read" in ran.err
     assert "Traceback" not in ran.err
+
+
+AS_OF = [  # when the files were exported, exit code, what is said
+    ("2001-01-01T00:00:00Z", 0, "2 left alone: the ledger knows something newer"),
+    ("2100-01-01T00:00:00Z", 1, "cpu 5 → 10"),
+    ("some day", 2, "--as-of"),
+]
+
+
+@pytest.mark.parametrize(("moment", "code", "said"), AS_OF)
+def test_a_reconcile_is_told_when_its_files_were_exported(moment: str, code: int, said: str, tmp_path: Path) -> None:
+    """And does not ask the files, whose times change when they are copied."""
+    ledger, later = tmp_path / "ledger.db", tmp_path / "later.yaml"
+    assert interp("ledger", "reconcile", ledger, "--bindings", BINDINGS).code == 1
+    later.write_text(Path(BINDINGS).read_text().replace("{name: member1}", "{name: member1}, {name: member9}"))
+    ran = interp("ledger", "reconcile", ledger, "--bindings", later, "--as-of", moment)
+    assert (ran.code, said in ran.out + ran.err) == (code, True), ran
