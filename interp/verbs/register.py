@@ -146,7 +146,7 @@ def _register(options: Mapping[str, Any]) -> None:
 def _admission(name: str, host: str, options: Mapping[str, Any]) -> Admission | None:
     """How admission is to be registered; None when it is not."""
     from interp.admission import refuse_unresolved
-    from webhook.registration.admission import Admission, namespace_of_host, parse_label
+    from webhook.registration.admission import Admission, check_namespace, namespace_of_host, parse_labels
 
     if not options["admission"]:
         for option in ("failure_policy", "labels", "exempt", "admission_port"):
@@ -161,8 +161,8 @@ def _admission(name: str, host: str, options: Mapping[str, Any]) -> Admission | 
         timeout=options["timeout"],
         port=options["admission_port"],
         failure_policy=options["failure_policy"] or "Ignore",
-        labels=dict(map(parse_label, options["labels"])),
-        exempt=[*options["exempt"], *([own] if own else [])],
+        labels=parse_labels(options["labels"]),
+        exempt=[*map(check_namespace, options["exempt"]), *([own] if own else [])],
     )
 
 

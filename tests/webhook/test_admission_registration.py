@@ -169,6 +169,9 @@ MISUSES = [  # arguments, what is said
     ([*URL, "--admission-port", "9443"], "--admission-port goes with --admission"),
     ([*URL, "--admission", "--failure-policy", "Open"], "'Open' is not one of 'Ignore', 'Fail'"),
     ([*URL, "--admission", "--namespace-label", "=x"], '"=x": expected a label of namespaces, KEY or KEY=VALUE'),
+    ([*URL, "--admission", "--namespace-label", "a=b", "--namespace-label", "a=c"], '"a" is asked for with two values'),
+    ([*URL, "--admission", "--exempt-namespace", ""], '"" is no name of a namespace'),
+    ([*URL, "--admission", "--exempt-namespace", "Team_A"], '"Team_A" is no name of a namespace'),
     ([*SERVICE, "--admission"], "--url https://interp.karmada-system.svc:8443, or make a Service of type ExternalName"),
 ]
 

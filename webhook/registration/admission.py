@@ -8,6 +8,7 @@ object may label it, and would walk around the quota.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from webhook.registration.ownership import LABELS
 
 FailurePolicy = Literal["Ignore", "Fail"]
 SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "karmada-system", "karmada-cluster")
+_NAMESPACE: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"  # a label that every namespace has
 _BINDINGS: Final = {"apiGroups": ["work.karmada.io"], "apiVersions": ["v1alpha2"], "resources": ["resourcebindings"]}
 _POLICIES: Final = {
@@ -87,6 +89,22 @@ def parse_label(text: str) -> tuple[str, str | None]:
     if not key or "," in text or " " in text:
         raise InputError(f'"{text}": expected a label of namespaces, KEY or KEY=VALUE')
     return key, value if equals else None
+
+
+def parse_labels(texts: Iterable[str]) -> dict[str, str | None]:
+    """Labels that must all be there. Raises `InputError` for two values of one key, which no namespace has."""
+    found: dict[str, str | None] = {}
+    for key, value in map(parse_label, texts):
+        if found.setdefault(key, value) != value:
+            raise InputError(f'the label "{key}" is asked for with two values, which no namespace can have; keep one')
+    return found
+
+
+def check_namespace(name: str) -> str:
+    """The name of a namespace. Raises `InputError`."""
+    if not _NAMESPACE.fullmatch(name):
+        raise InputError(f'"{name}" is no name of a namespace: expected at most 63 of a-z, 0-9 and - inside')
+    return name
 
 
 def admits(admission: Admission, namespace: str, labels: Mapping[str, str]) -> bool:
