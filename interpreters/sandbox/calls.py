@@ -87,10 +87,17 @@ class Conversation:
         self._slots: dict[Script, int] = {}
         self._owners: dict[int, Script] = {}
         self._next = 0
+        self._most_calls = Recycling().calls
+
+    @property
+    def spent(self) -> bool:
+        """It has served long enough. Counted here: a worker that could ask for a successor would ask for many."""
+        return self.answered >= self._most_calls
 
     def load(self, engines: Mapping[str, str], recycling: Recycling) -> bytearray:
         self.engines = engines
-        return encode(Load(dict(engines), self.limits, recycling.calls, recycling.resident))
+        self._most_calls = recycling.calls
+        return encode(Load(dict(engines), self.limits, recycling.resident))
 
     def patience(self, task: Task, seconds: float, now: float) -> float:
         """When to kill a worker that has so many seconds: a little later, for the engine's own limit words it better.

@@ -210,7 +210,7 @@ class Dispatch:
             return
         self._finish(seat)
         self._blame.reply(job, result)
-        if reply.spent and not seat.retiring:
+        if seat.conversation.spent and not seat.retiring:
             seat.retiring = True
             self.crew.replenish()
         if seat.tray:

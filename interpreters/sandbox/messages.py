@@ -50,7 +50,6 @@ class Load(Struct, frozen=True, tag="load", array_like=True):
 
     engines: dict[str, str]
     limits: Limits
-    recycle_calls: int
     recycle_resident: int
 
 
@@ -73,15 +72,14 @@ class Ready(Struct, frozen=True, tag="ready", array_like=True):
 
 
 class Answer(Struct, frozen=True, tag="answer", array_like=True):
-    """`spent` asks to be replaced when a successor is up: the worker has served long enough. `heavy` asks for it at
-    once: the worker holds so much memory that the next call might not find enough."""
+    """`heavy` asks to be replaced at once: the worker holds so much memory that the next call might not find enough.
+    That costs its script a worker of its budget."""
 
     values: Annotated[tuple[bytes, ...], Meta(max_length=MOST_VALUES)]
     printed: str
     seconds: _Seconds
     memory: _Amount
     cost: _Amount
-    spent: bool
     heavy: bool
 
 
@@ -89,7 +87,6 @@ class Names(Struct, frozen=True, tag="names", array_like=True):
     """The functions a script defines."""
 
     functions: Annotated[frozenset[_Name], Meta(max_length=MOST_NAMES)]
-    spent: bool
     heavy: bool
 
 
@@ -104,7 +101,6 @@ class Failure(Struct, frozen=True, tag="failure", array_like=True):
     frames: Annotated[list[tuple[_Name, _Line]], Meta(max_length=MOST_FRAMES)]
     printed: str
     detail: _Name
-    spent: bool
     heavy: bool
 
 
@@ -179,7 +175,7 @@ class FrameBuffer:
         return size + HEADER
 
 
-def failure_of(error: ScriptError, *, printed: int = MESSAGE_ROOM, spent: bool = False, heavy: bool = False) -> Failure:
+def failure_of(error: ScriptError, *, printed: int = MESSAGE_ROOM, heavy: bool = False) -> Failure:
     """The message for an error; `printed` is how much printed text goes along."""
     detail = ""
     message = error.message
@@ -196,7 +192,6 @@ def failure_of(error: ScriptError, *, printed: int = MESSAGE_ROOM, spent: bool =
         frames=[(frame.function[:200], frame.line) for frame in error.frames[:MOST_FRAMES]],
         printed=error.printed[:printed],
         detail=detail[:LONGEST_NAME],
-        spent=spent,
         heavy=heavy,
     )
 

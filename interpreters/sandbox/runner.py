@@ -221,7 +221,7 @@ class SandboxRunner:
         now = time.monotonic()
         seconds = task.seconds(now)
         if seconds <= 0:
-            self._put_back(conversation, spent=False)
+            self._put_back(conversation)
             return too_late()
         longest = conversation.patience(task, seconds, now)
         frame = conversation.call(task, seconds)
@@ -246,7 +246,7 @@ class SandboxRunner:
             self._counters.kills[process.MEMORY] += 1
             self._discard(conversation)
         else:
-            self._put_back(conversation, spent=reply.spent)
+            self._put_back(conversation)
         return result
 
     def _send(self, conversation: Conversation, frame: bytearray, seconds: float) -> None:
@@ -280,9 +280,9 @@ class SandboxRunner:
             payload = conversation.buffer.feed(memoryview(chunk))
         return decode_reply(payload)
 
-    def _put_back(self, conversation: Conversation, *, spent: bool) -> None:
+    def _put_back(self, conversation: Conversation) -> None:
         """Idle again; a worn-out worker goes, and its successor starts while nobody waits for it."""
-        if spent:
+        if conversation.spent:
             self._counters.recycled += 1
             self._discard(conversation)
             return

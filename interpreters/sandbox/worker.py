@@ -50,7 +50,6 @@ class Worker:
         self.engines: dict[str, Engine] = {}
         self.missing: dict[str, str] = {}
         self.scripts: dict[int, Script] = {}
-        self.calls_left = load.recycle_calls
         self.recycle_resident = load.recycle_resident
         self._resident = resident
         for language, name in load.engines.items():
@@ -65,21 +64,16 @@ class Worker:
             self.scripts[call.slot] = call.script
         script = self.scripts[call.slot]
         limits = call.limits or self.limits
-        self.calls_left -= 1
         try:
             return self._run(script, call, limits)
         except ScriptError as error:
-            return failure_of(error, printed=limits.printed, spent=self.spent, heavy=self.heavy())
+            return failure_of(error, printed=limits.printed, heavy=self.heavy())
         except MemoryError:
             return failure_of(LimitError("memory", "not enough memory"), heavy=True)
         except RecursionError:
-            return failure_of(LimitError("stack", "nested too deeply"), spent=self.spent, heavy=self.heavy())
+            return failure_of(LimitError("stack", "nested too deeply"), heavy=self.heavy())
         except Exception as error:  # an engine's bug must not look like a lost worker
             return self._internal(f"{type(error).__name__}: {error}")
-
-    @property
-    def spent(self) -> bool:
-        return self.calls_left <= 0
 
     def heavy(self) -> bool:
         """Whether too much memory is held now, after the call. The peak is cheap to ask for and says that it is not."""
@@ -97,7 +91,7 @@ class Worker:
             functions = engine.functions(script, limits)
             if len(functions) > MOST_NAMES or any(len(name) > LONGEST_NAME for name in functions):
                 raise ScriptError(f"defines more than {MOST_NAMES} functions, or one of a longer name than we bear")
-            return Names(functions, self.spent, self.heavy())
+            return Names(functions, self.heavy())
         started = perf_counter()
         outcome = engine.call(script, call.function, call.arguments, limits, reads_only=call.reads_only)
         seconds = perf_counter() - started
@@ -105,12 +99,12 @@ class Worker:
             raise LimitError("output", f"the result is larger than {limits.output} bytes")
         memory = outcome.memory or max(0, _peak_resident() - self._peak_at_start)
         printed = outcome.printed[: limits.printed]
-        return Answer(outcome.values, printed, seconds, memory, outcome.cost, self.spent, self.heavy())
+        return Answer(outcome.values, printed, seconds, memory, outcome.cost, self.heavy())
 
     def _internal(self, message: str) -> Failure:
         """A mistake of ours. Of several lines the others are a stack trace, which is nobody's business outside."""
         line = shortened(message.partition("\n")[0])
-        return Failure("internal", line, "", None, None, [], "", "", self.spent, self.heavy())
+        return Failure("internal", line, "", None, None, [], "", "", self.heavy())
 
 
 def _import_engine(name: str) -> Engine:
@@ -143,7 +137,7 @@ def send(reply: Reply) -> None:
         frame = encode(reply)
     except UnicodeEncodeError:
         problem = "the engine returned text that is not Unicode"
-        frame = encode(Failure("internal", problem, "", None, None, [], "", "", spent=False, heavy=False))
+        frame = encode(Failure("internal", problem, "", None, None, [], "", "", heavy=False))
     sent = os.write(SOCKET, frame)
     while sent < len(frame):
         sent += os.write(SOCKET, memoryview(frame)[sent : sent + _CHUNK])

@@ -45,7 +45,7 @@ def test_an_error_without_a_place_gets_the_place_of_the_call() -> None:
 
 @given(values=st.lists(st.binary(max_size=300), max_size=4), cuts=st.lists(st.integers(0, 1500), max_size=8))
 def test_a_frame_comes_together_from_any_chunks(values: list[bytes], cuts: list[int]) -> None:
-    answer = Answer(tuple(values), "printed", 0.5, 7, 9, False, False)
+    answer = Answer(tuple(values), "printed", 0.5, 7, 9, False)
     frame = bytes(encode(answer))
     edges = [0, *sorted(min(cut, len(frame)) for cut in cuts), len(frame)]
     buffer = FrameBuffer()
@@ -56,7 +56,7 @@ def test_a_frame_comes_together_from_any_chunks(values: list[bytes], cuts: list[
 
 
 def test_two_frames_in_one_chunk_are_taken_one_after_the_other() -> None:
-    one, two = Answer((b"1",), "", 0, 0, 0, False, False), Answer((b"2",), "", 0, 0, 0, True, True)
+    one, two = Answer((b"1",), "", 0, 0, 0, False), Answer((b"2",), "", 0, 0, 0, True)
     buffer = FrameBuffer()
     first = buffer.feed(memoryview(bytes(encode(one) + encode(two))))
     second = buffer.take()
