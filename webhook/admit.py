@@ -24,6 +24,7 @@ from webhook.endpoint import received
 from webhook.listener import Route, json_response
 from webhook.logs import LOGGER
 from webhook.reviewed import interpretation_of, seconds_left
+from webhook.scaling import grown_whole
 from webhook.service import Service
 from webhook.trial import MOST_CLUSTERS, ManifestList, is_list, tried
 
@@ -80,6 +81,8 @@ def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
 
     async def decide(review: AdmissionRequest, deadline: float) -> Verdict:
         await accounting.refuse_unready()
+        if scaled := grown_whole(service.catalog, review):
+            return await accounting.gate.decide(*scaled, seconds_left(deadline))
         said = await interpretation_of(service, accounting, review, deadline)
         return await accounting.gate.decide(review, said, seconds_left(deadline))
 

@@ -136,19 +136,27 @@ class Case:
         if self.request.operation == "DELETE":
             return await self._release(page, before)
         if self.said.problem:
-            return await self._finish(page, before, before, [f"{self.workload}: {self.said.problem}"])
+            return await self._unweighed(page, before, self.said.problem)
         metadata = self.request.metadata
         if self.binding is None and is_superseded(before, metadata.uid, moment_of(metadata.creation_timestamp)):
             return await self._finish(page, before, before, [], late=_LATE)
         after = self._after(before, page.now)
-        if below := "; ".join([*self._misplaced(), *impossible(after.demand)]):
-            return await self._finish(page, before, before, [f"{self.workload}: {below}"])
+        if misplaced := "; ".join(self._misplaced()):
+            return await self._finish(page, before, before, [f"{self.workload}: {misplaced}"])
+        if below := "; ".join(impossible(after.demand)):
+            return await self._unweighed(page, before, below)
         try:
             exceeded, problems, notes = await self._judge(page, before, after)
         except QuantityError as error:
             problem = unreadable(after.demand) or str(error)
-            return await self._finish(page, before, before, [f"{self.workload}: {problem}"])
+            return await self._unweighed(page, before, problem)
         return await self._finish(page, before, after, [*exceeded, *problems], notes, exceeded=bool(exceeded))
+
+    async def _unweighed(self, page: Page, before: Charge, problem: str) -> Verdict:
+        """It could cost anything. Where no quota holds, that is nobody's business."""
+        told = [f"{self.workload}: {problem}"]
+        problems, notes = (told, []) if self.allowances else ([], told)
+        return await self._finish(page, before, before, problems, notes)
 
     def _misplaced(self) -> Iterator[str]:
         """A binding stands in its object's namespace, whose quota it costs. None is charged from elsewhere."""

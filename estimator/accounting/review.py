@@ -46,9 +46,15 @@ class _Object(Struct, frozen=True):
     metadata: ObjectMetadata = ObjectMetadata()
 
 
-class _Kind(Struct, frozen=True):
+class KindInRequest(Struct, frozen=True):
     version: str
     kind: str
+    group: str = ""
+
+
+class ResourceInRequest(Struct, frozen=True):
+    version: str = ""
+    resource: str = ""
     group: str = ""
 
 
@@ -61,7 +67,8 @@ class AdmissionRequest(Struct, frozen=True, rename="camel", dict=True):
 
     uid: str
     operation: str
-    requested: _Kind = msgspec.field(name="kind")
+    requested: KindInRequest = msgspec.field(name="kind")
+    resource: ResourceInRequest = ResourceInRequest()
     sub_resource: str = ""
     name: str = ""
     namespace: str = ""
@@ -118,7 +125,7 @@ class _Review(Struct, frozen=True, rename="camel"):
 
 def request_to_create(kind: GroupVersionKind, obj: bytes, namespace: str) -> AdmissionRequest:
     """What the API server would ask if an object, given as JSON, were created. No uid: such a request is never sent."""
-    named = _Kind(kind.version, kind.kind, kind.group)
+    named = KindInRequest(kind.version, kind.kind, kind.group)
     return AdmissionRequest("", "CREATE", named, namespace=namespace, object=Raw(obj), dry_run=True)
 
 

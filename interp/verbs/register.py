@@ -134,8 +134,10 @@ def _register(options: Mapping[str, Any]) -> None:
         documents = [configuration(plan, client, name=name, timeout=options["timeout"])]
         if admission is not None:
             from webhook.registration.admission import admission_configuration
+            from webhook.scaling import goes_whole
 
-            documents.append(admission_configuration(client, charged, admission))
+            whole = [kind for kind in charged if goes_whole(scripts.catalog, kind)]
+            documents.append(admission_configuration(client, charged, admission, whole))
             click.echo(f"admission: {admission.consequence(len(charged))}", err=True)
         if options["applies"] or options["touches"]:
             asyncio.run(Registration(scripts, plan, documents, options, admission).carry_out())

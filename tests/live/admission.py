@@ -41,6 +41,11 @@ def bound(name: str, cpu: str, *clusters: str, namespace: str = "team-a", **spec
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     definitions = [permissive("flink.apache.org", "v1beta1", kind) for kind in ("FlinkDeployment", "FlinkSession")]
+    for definition in definitions:
+        definition["spec"]["versions"][0]["subresources"]["scale"] = {
+            "specReplicasPath": ".spec.taskManager.replicas",
+            "statusReplicasPath": ".status.taskManager.replicas",
+        }
     with karmada_api(tmp_path_factory.mktemp("api"), definitions) as api:
         api.create(*(named("v1", "Namespace", name) for name in NAMESPACES))
         quota = named("policy.karmada.io/v1alpha1", "FederatedResourceQuota", "compute", "team-a")
@@ -117,7 +122,8 @@ def test_registering_says_what_follows_and_the_api_server_compiles_the_condition
     assert "admission: failurePolicy Fail: while interp does not answer, nobody creates or changes" in registered.err
     held = api.ask("GET", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/interp-admission").body
     policies = {webhook["name"].partition(".")[0]: webhook["failurePolicy"] for webhook in held["webhooks"]}
-    assert policies == {"workloads": "Fail", "bindings": "Fail", "deletions": "Ignore", "policies": "Ignore"}
+    assert policies == {"workloads": "Fail", "bindings": "Fail", "scales": "Fail", "deletions": "Ignore",
+                        "policies": "Ignore"}  # fmt: skip
 
 
 def test_the_quota_holds_for_workloads_and_bindings(api: Api, registered: Ran) -> None:
@@ -132,6 +138,8 @@ def test_the_quota_holds_for_workloads_and_bindings(api: Api, registered: Ran) -
     with pytest.raises(Refused, match="limit 10"):
         spec = {"clusters": [{"name": f"m{number}"} for number in range(4)]}
         api.change(bound("before", "2"), {"spec": spec})
+    with pytest.raises(Refused, match="403.*scaled from 1 to 50 by its scale subresource"):
+        api.change(flink("one", 1), {"spec": {"replicas": 50}}, "/scale")
 
 
 NOT_ASKED = [  # what is done, none of which reaches interp
@@ -141,6 +149,8 @@ NOT_ASKED = [  # what is done, none of which reaches interp
     lambda api: api.create({**named(GROUP, "FlinkSession", "s", "team-a"), "spec": {"cpu": 1000}}),
     lambda api: api.create(named("v1", "ConfigMap", "settings", "team-a")),
     lambda api: api.change(flink("one", 1), {"status": {"state": "RUNNING"}}, "/status"),
+    lambda api: api.change(flink("one", 1), {"spec": {"replicas": 0}}, "/scale"),
+    lambda api: api.change(named(GROUP, "FlinkSession", "s", "team-a"), {"spec": {"replicas": 9}}, "/scale"),
 ]
 
 

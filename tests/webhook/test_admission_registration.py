@@ -83,12 +83,13 @@ def test_the_failure_policy_is_chosen_and_its_consequence_said(
 ) -> None:
     result = register(tmp_path, *URL, "--admission", *asked)
     found = {name: webhook["failurePolicy"] for name, webhook in webhooks(result).items()}
-    assert found == {"workloads": policy, "bindings": policy, "deletions": "Ignore", "policies": "Ignore"}
+    open_ended = {"deletions": "Ignore", "policies": "Ignore"}
+    assert found == {"workloads": policy, "bindings": policy, "scales": policy, **open_ended}
     assert said in result.stderr
 
 
 def test_no_more_is_asked_for_than_is_needed() -> None:
-    made = admission_configuration({"url": "https://x/interpret"}, [JOB, CRD], Admission("a.b", 5))
+    made = admission_configuration({"url": "https://x/interpret"}, [JOB, CRD], Admission("a.b", 5), [CRD])
     asked = {webhook["name"].partition(".")[0]: webhook for webhook in made["webhooks"]}
     resources = {name: [(rule["resources"], rule["operations"]) for rule in webhook["rules"]]
                  for name, webhook in asked.items()}  # fmt: skip
@@ -96,6 +97,7 @@ def test_no_more_is_asked_for_than_is_needed() -> None:
     assert resources == {
         "workloads": [(["jobs"], both), (["*"], both)],
         "bindings": [(["resourcebindings"], both)],
+        "scales": [(["acts/scale"], ["UPDATE"])],
         "deletions": [(["jobs"], gone), (["*"], gone), (["resourcebindings"], gone)],
         "policies": [(["propagationpolicies", "clusterpropagationpolicies"], both)],
     }
@@ -104,6 +106,7 @@ def test_no_more_is_asked_for_than_is_needed() -> None:
     assert conditions == {
         "workloads": [outside, "a-kind-whose-pods-are-known", "not-on-its-way-out"],
         "bindings": [outside, "not-on-its-way-out", "spec-changes"],
+        "scales": [outside, "more-replicas"],
         "deletions": [outside],
         "policies": [],
     }

@@ -19,6 +19,7 @@ from interpreters.core.errors import InputError
 from interpreters.core.karmada_answers import is_native
 from interpreters.core.kinds import GroupVersionKind
 from webhook.registration.ownership import LABELS
+from webhook.scaling import SCALE, plural_of
 
 FailurePolicy = Literal["Ignore", "Fail"]
 SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "karmada-system", "karmada-cluster")
@@ -44,6 +45,12 @@ _SPEC: Final = {
     "expression": "request.operation == 'CREATE' || !has(object.spec) || !has(oldObject.spec)"
     " || object.spec != oldObject.spec",
 }
+_GROWS: Final = {
+    "name": "more-replicas",
+    "expression": "has(object.spec) && has(object.spec.replicas) && (!has(oldObject.spec)"
+    " || !has(oldObject.spec.replicas) || object.spec.replicas > oldObject.spec.replicas)",
+}
+_ENFORCING: Final = ("workloads", "bindings", "scales")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +128,19 @@ def namespace_of_host(host: str) -> str | None:
 
 
 def admission_configuration(
-    client: Mapping[str, Any], kinds: Iterable[GroupVersionKind], admission: Admission
+    client: Mapping[str, Any],
+    kinds: Iterable[GroupVersionKind],
+    admission: Admission,
+    whole: Iterable[GroupVersionKind] = (),
 ) -> dict[str, Any]:
-    """For the server that `client` names and the kinds it knows."""
+    """For the server that `client` names and the kinds it knows; `whole` are those that are not divided."""
     known = sorted(kinds)
     workloads = _workload_rules(known)
     both = [*workloads, {**_BINDINGS, "scope": "Namespaced"}]
     webhooks = [
         ("workloads", "/admit", _of(("CREATE", "UPDATE"), workloads), [_EXECUTION, _known(known), _STAYS]),
         ("bindings", "/admit", _of(("CREATE", "UPDATE"), both[-1:]), [_EXECUTION, _STAYS, _SPEC]),
+        ("scales", "/admit", _of(("UPDATE",), _scale_rules(sorted(whole))), [_EXECUTION, _GROWS]),
         ("deletions", "/admit", _of(("DELETE",), both), [_EXECUTION]),
         ("policies", "/validate-policy", [_POLICIES], []),
     ]
@@ -144,7 +155,7 @@ def admission_configuration(
                 "admissionReviewVersions": ["v1"],
                 "sideEffects": "NoneOnDryRun",
                 # Deletions are never refused, and policies only warned of: neither is worth stopping anybody for.
-                "failurePolicy": admission.failure_policy if short in ("workloads", "bindings") else "Ignore",
+                "failurePolicy": admission.failure_policy if short in _ENFORCING else "Ignore",
                 "matchPolicy": "Equivalent",  # an object sent as another version of its kind counts as well
                 "timeoutSeconds": admission.timeout,
                 "namespaceSelector": {"matchExpressions": _selector(admission)},
@@ -183,12 +194,22 @@ def _workload_rules(kinds: Iterable[GroupVersionKind]) -> list[dict[str, Any]]:
     a condition picks the kinds, but of Kubernetes' own groups only the plural that is known."""
     resources: dict[tuple[str, str], list[str]] = defaultdict(list)
     for kind in kinds:
-        plural = f"{kind.kind.lower()}s" if is_native(kind) else "*"
+        plural = plural_of(kind.kind) if is_native(kind) else "*"
         if plural not in resources[kind.group, kind.version]:
             resources[kind.group, kind.version].append(plural)
     return [
         {"apiGroups": [group], "apiVersions": [version], "resources": plurals, "scope": "Namespaced"}
         for (group, version), plurals in resources.items()
+    ]
+
+
+def _scale_rules(kinds: Iterable[GroupVersionKind]) -> list[dict[str, Any]]:
+    resources: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for kind in kinds:
+        resources[kind.group, kind.version].append(f"{plural_of(kind.kind)}/{SCALE}")
+    return [
+        {"apiGroups": [group], "apiVersions": [version], "resources": names, "scope": "Namespaced"}
+        for (group, version), names in resources.items()
     ]
 
 
