@@ -198,6 +198,7 @@ def test_watch_runs_again_when_a_file_changes(place: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
     )
     assert watching.stdout
     try:
