@@ -60,7 +60,7 @@ def test_names_say_whose_the_webhook_is_and_where(place: list[str], name: str, w
     assert admission["metadata"]["name"] == f"{name}-admission"
     assert interpreter["webhooks"][0]["name"] == webhook
     assert [one["name"] for one in admission["webhooks"]] == [
-        f"{part}.{webhook}" for part in ("workloads", "bindings", "deletions", "policies")
+        f"{part}.{webhook}" for part in ("workloads", "bindings", "scales", "deletions", "policies")
     ]
 
 
