@@ -30,19 +30,19 @@ def schema(kind: type, title: str) -> dict[str, Any]:
     """Unknown fields are refused, so that a test notices a field that the schema lacks."""
     (reference,), parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     closed = {
-        name: _ordered(part) | ({"additionalProperties": False} if "properties" in part else {})
+        name: ordered(part) | ({"additionalProperties": False} if "properties" in part else {})
         for name, part in parts.items()
     }
     return {"$schema": _DIALECT, "title": title, **reference, "$defs": closed}
 
 
-def _ordered(part: Any) -> Any:
+def ordered(part: Any) -> Any:
     """Alternatives in one order, null last: releases of msgspec differ in it."""
     if isinstance(part, list):
-        return [_ordered(inner) for inner in part]
+        return [ordered(inner) for inner in part]
     if not isinstance(part, dict):
         return part
-    ordered = {key: _ordered(inner) for key, inner in part.items()}
+    ordered = {key: ordered(inner) for key, inner in part.items()}
     if "anyOf" in ordered:
         ordered["anyOf"].sort(key=lambda option: (option == {"type": "null"}, json.dumps(option)))
     return ordered
