@@ -30,19 +30,19 @@ def schema(kind: type, title: str) -> dict[str, Any]:
     """Unknown fields are refused, so that a test notices a field that the schema lacks."""
     (reference,), parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     closed = {
-        name: ordered(part) | ({"additionalProperties": False} if "properties" in part else {})
+        name: in_one_order(part) | ({"additionalProperties": False} if "properties" in part else {})
         for name, part in parts.items()
     }
     return {"$schema": _DIALECT, "title": title, **reference, "$defs": closed}
 
 
-def ordered(part: Any) -> Any:
+def in_one_order(part: Any) -> Any:
     """Alternatives in one order, null last: releases of msgspec differ in it."""
     if isinstance(part, list):
-        return [ordered(inner) for inner in part]
+        return [in_one_order(inner) for inner in part]
     if not isinstance(part, dict):
         return part
-    ordered = {key: ordered(inner) for key, inner in part.items()}
+    ordered = {key: in_one_order(inner) for key, inner in part.items()}
     if "anyOf" in ordered:
         ordered["anyOf"].sort(key=lambda option: (option == {"type": "null"}, json.dumps(option)))
     return ordered

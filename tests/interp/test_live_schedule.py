@@ -16,7 +16,7 @@ from aiohttp import web
 
 from estimator.placement.diagnosis import Diagnosis
 from tests.interp.command import Ran, interp
-from tests.published_schemas import ordered
+from tests.published_schemas import in_one_order
 
 POLICY_LABEL = {"propagationpolicy.karmada.io/permanent-id": "1"}
 NOTES = {"propagationpolicy.karmada.io/namespace": "shop", "propagationpolicy.karmada.io/name": "web"}
@@ -119,7 +119,7 @@ def described() -> Object:
 
 
 def test_the_documented_schema_is_that_of_the_nouns() -> None:
-    assert ordered(json.loads(SCHEMA.read_text())) == ordered(described())
+    assert in_one_order(json.loads(SCHEMA.read_text())) == in_one_order(described())
 
 
 async def explained(kubeconfig: Path, *more: str, name: str = "shop/web-deployment") -> tuple[Ran, Any]:

@@ -16,7 +16,7 @@ from interp.schedules import ScheduleReport
 from tests.estimator.service.serving import picture, serving
 from tests.estimator.snapshot.objects import node
 from tests.interp.command import Ran, interp
-from tests.published_schemas import ordered
+from tests.published_schemas import in_one_order
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "docs" / "examples"
@@ -63,7 +63,7 @@ def changed(source: Path, target: Path, **placement: Any) -> Path:
 
 
 def test_the_documented_schema_is_that_of_the_nouns() -> None:
-    assert ordered(json.loads(SCHEMA.read_text())) == ordered(described())
+    assert in_one_order(json.loads(SCHEMA.read_text())) == in_one_order(described())
 
 
 SHARED = [{"name": "cloud-eu", "replicas": 7}, {"name": "cloud-us", "replicas": 3}]
