@@ -15,10 +15,10 @@ from interpreters.cases.differences import changed
 from interpreters.cases.karmada_tables import OUTPUT, named_operation, read_karmada_test
 from interpreters.cases.model import Case
 from interpreters.cases.older_tests import OLDER_TESTS_FILE, newer_tests
-from interpreters.core.documents import load_values
+from interpreters.core.documents import load_documents, load_values
 from interpreters.core.errors import DocumentError, InputError
 from interpreters.core.operations import Answer, Operation
-from interpreters.files import read_bytes, read_documents
+from interpreters.files import read_bytes, read_found
 
 _OUR_FILE: Final = "cases.yaml"
 _KARMADA_SUFFIX: Final = "-test.yaml"
@@ -165,9 +165,10 @@ def _changed(value: Any, change: dict[str, Any], where: str) -> Any:
 def _from_file(text: str, table: Path, where: str) -> dict[str, Any]:
     """`sample.yaml`, with one object, or `sample.yaml#name`, beside the table."""
     path, _, name = text.partition("#")
-    if not path or Path(path).is_absolute():
-        raise DocumentError(where, f"expected an object or a file beside the table, got {text!r:.80}")
-    objects = read_documents(table.parent / path)
+    if not path or Path(path).is_absolute() or ".." in Path(path).parts:
+        raise DocumentError(where, f"expected an object, or a file beside the table or below, got {text!r:.80}")
+    file = table.parent / path
+    objects = load_documents(read_found(file, table.parent), str(file))
     names = [str((obj.get("metadata") or {}).get("name", "")) for obj in objects]
     chosen = [obj for obj, own in zip(objects, names, strict=True) if not name or own == name]
     if len(chosen) != 1:

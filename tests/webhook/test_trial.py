@@ -60,13 +60,6 @@ def server(certs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
         yield server
 
 
-@pytest.fixture
-def client(server: Server, certs: Path) -> Iterator[Client]:
-    client = Client(server.port, certs / "ca.crt")
-    yield client
-    client.close()
-
-
 def attempt(client: Client, items: list[Any], query: str = "?dryRun") -> dict[str, Any]:
     status, answer = client.post({"apiVersion": "v1", "kind": "List", "items": items}, f"/admit{query}")
     assert status == 200, answer

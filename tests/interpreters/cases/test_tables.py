@@ -94,7 +94,9 @@ MISTAKES = [  # what is written, what is said of it
     ("base: two roles, set: {spec: {roles: {7: {}}}}", "case 2: set: position 7 is beyond the list, which has 2"),
     ("object: {kind: Job}, wantChanged: {}", "needs a base that asks InterpretComponent and has `want` in full"),
     ("object: nothing.yaml, want: {}", "nothing.yaml: No such file"),
-    ("object: /etc/hostname, want: {}", "case 2: object: expected an object or a file beside the table"),
+    ("object: /etc/hostname, want: {}", "case 2: object: expected an object, or a file beside the table or below"),
+    ("object: ../secret.yaml, want: {}", "case 2: object: expected an object, or a file beside the table or below"),
+    ("object: link.yaml, want: {}", "link.yaml: a link that leads out of"),
     ("object: several.yaml, want: {}", "case 2: object: several.yaml has 2 objects; expected one of its 2: a, b"),
     ("object: several.yaml#c, want: {}", "case 2: object: several.yaml has 0 objects called 'c'"),
     ("base: two roles, wantChanged: {componens: {}}", "'componens' was unexpected"),
@@ -104,6 +106,7 @@ MISTAKES = [  # what is written, what is said of it
 @pytest.mark.parametrize(("written", "said"), MISTAKES)
 def test_a_mistake_is_named_with_its_case(written: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "several.yaml").write_text("kind: A\nmetadata: {name: a}\n---\nkind: A\nmetadata: {name: b}\n")
+    (tmp_path / "link.yaml").symlink_to("/etc/hostname")
     with pytest.raises(DocumentError) as raised:
         table(tmp_path, f"- {{name: second, operation: GetComponents, {written}}}\n")
     assert said in str(raised.value)
