@@ -32,11 +32,12 @@ serve: $(READY)  ## run the webhook with bundled scripts and development certifi
 
 SECONDS ?= 60
 SEED ?= 0
+INPUTS ?= 0
 soak: $(READY)  ## mixed traffic with sandbox attacks for a minute: make soak [SECONDS=…]
 	$(BIN)/python -m tests.hostile.soak --seconds $(SECONDS)
 
-fuzz: $(READY)  ## readers of hostile input for a minute, guided by coverage: make fuzz [SECONDS=…] [SEED=…] [TARGETS=…]
-	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) $(TARGETS)
+fuzz: $(READY)  ## readers of hostile input for a minute, guided by coverage: make fuzz [SECONDS=…] [INPUTS=… SEED=…] [TARGETS=…]
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --inputs $(INPUTS) --seed $(SEED) $(TARGETS)
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest -n 2 $(TESTS)

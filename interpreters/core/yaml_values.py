@@ -26,9 +26,10 @@ class KubernetesLoader(FastestLoader):  # type: ignore[misc]
     merged = 0  # pairs taken over from other mappings so far
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:
-        if isinstance(node, yaml.MappingNode):
-            _refuse_duplicates(self, node)
-            self.flatten_mapping(node)
+        if not isinstance(node, yaml.MappingNode):
+            raise yaml.MarkedYAMLError(problem="tagged !!map and no mapping", problem_mark=node.start_mark)
+        _refuse_duplicates(self, node)
+        self.flatten_mapping(node)
         return {self._key(key): self.construct_object(value, deep=deep) for key, value in node.value}
 
     def flatten_mapping(self, node: Any) -> None:

@@ -27,23 +27,26 @@ def test_every_target_has_a_corpus(target: str) -> None:
 def test_a_mistake_is_found_and_its_input_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "seed").write_bytes(b"{")
-    assert not fuzz("tests.fuzz.planted", 30, tmp_path / "corpus", tmp_path / "reached")
+    assert not fuzz("tests.fuzz.planted", child.Effort(30), tmp_path / "corpus", tmp_path / "reached")
     [kept] = (tmp_path / "corpus").glob("crash-*")
     assert kept.read_bytes().startswith(b"{{")
     assert f"kept: {kept}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("effort", [child.Effort(30), child.Effort(0, 100_000, 1)], ids=["seconds", "inputs"])
 def test_without_atheris_hypothesis_varies_the_corpus(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    effort: child.Effort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "seed").write_bytes(b"{")
     monkeypatch.setitem(sys.modules, "atheris", None)
-    assert child.main("tests.fuzz.planted", 30, seed, tmp_path, [tmp_path]) == 1
+    assert child.main("tests.fuzz.planted", effort, tmp_path, [tmp_path]) == 1
     [kept] = tmp_path.glob("crash-*")
     assert kept.read_bytes().startswith(b"{{")
 
 
-def test_nothing_found_is_said_with_the_number_of_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fuzz("tests.fuzz.targets.frames", 1, CORPUS / "frames", tmp_path / "reached")
-    assert "1 s, nothing found" in capsys.readouterr().out
+@pytest.mark.parametrize(("effort", "said"), [(child.Effort(1), "1 s"), (child.Effort(0, 200, 1), "200 inputs")])
+def test_nothing_found_is_said_with_the_effort(
+    effort: child.Effort, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fuzz("tests.fuzz.targets.frames", effort, CORPUS / "frames", tmp_path / "reached")
+    assert f"{said}, nothing found" in capsys.readouterr().out
