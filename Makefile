@@ -52,10 +52,8 @@ format: $(READY)  ## let ruff rewrite the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY)  ## pages made from the sources: READMEs of the bundled kinds, docs/kinds.md, docs/live-matrix.md, schemas of reports
-	$(BIN)/python -m interpreters.lua.kind_docs
-	$(BIN)/python -m tests.published_schemas
-	$(BIN)/python -m tests.live.matrix.page
+docs: $(READY)  ## what is made from the sources: schemas, tables in docs, READMEs of the bundled kinds, docs/kinds.md, docs/live-matrix.md
+	$(BIN)/python -m tests.published
 
 bench: $(READY)  ## figures against the budgets of docs/design.md
 	$(BIN)/python -m benchmarks
@@ -80,7 +78,7 @@ live: live-programs  ## a real Karmada meets interp; needs Go, a quarter of an h
 
 live-matrix: live-programs  ## every kind under every policy against Karmada alone: make live-matrix [KARMADA_SRC=… KARMADA_NAME=… SAMPLES=1]
 	KARMADA_SRC="$(abspath $(KARMADA_SRC))" KARMADA_NAME="$(KARMADA_NAME)" SAMPLES="$(SAMPLES)" $(BIN)/python -m pytest -vv -s tests/live/matrix/full.py
-	$(BIN)/python -m tests.live.matrix.page
+	$(BIN)/python -m tests.published
 
 live-programs: $(READY)
 	@command -v go >/dev/null || { echo "make live builds Karmada and Kubernetes and needs Go 1.25 or newer"; exit 2; }

@@ -14,7 +14,7 @@ PACKAGES = ("interp", "webhook", "interpreters", "estimator", "certs")
 # part of the tree -> what of ours it may import (a prefix allows all below it)
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "interpreters/core": ("interpreters.core",),
-    "interpreters/lua": ("interpreters.core", "interpreters.lua", "interpreters.headers", "interpreters.snippets"),
+    "interpreters/lua": ("interpreters.core", "interpreters.lua", "interpreters.snippets"),
     "interpreters/starlark": ("interpreters.core", "interpreters.starlark"),
     "interpreters/sandbox": ("interpreters.core", "interpreters.sandbox"),
     "interpreters": ("interpreters",),

@@ -25,7 +25,7 @@ from interp.verbs.estimator import command
 from tests.estimator.service.messages import replicas_request
 from tests.estimator.snapshot.objects import node, pod, quota
 from tests.interp.command import interp
-from tests.published_schemas import in_one_order
+from tests.published.schemas import in_one_order
 
 ROOT = Path(__file__).parent.parent.parent
 FLINK = ROOT / "docs" / "examples" / "flink.yaml"

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from estimator.placement.diagnosis import Diagnosis
 from tests.interp.command import Ran, interp
-from tests.published_schemas import in_one_order
+from tests.published.schemas import in_one_order
 
 POLICY_LABEL = {"propagationpolicy.karmada.io/permanent-id": "1"}
 NOTES = {"propagationpolicy.karmada.io/namespace": "shop", "propagationpolicy.karmada.io/name": "web"}

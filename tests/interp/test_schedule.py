@@ -16,7 +16,7 @@ from interp.schedules import ScheduleReport
 from tests.estimator.service.serving import picture, serving
 from tests.estimator.snapshot.objects import node
 from tests.interp.command import Ran, interp
-from tests.published_schemas import in_one_order
+from tests.published.schemas import in_one_order
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "docs" / "examples"

@@ -13,8 +13,6 @@ from interpreters.core.operations import Operation
 from tests.live.matrix.cells import Cell, Event, Group, Policy
 from tests.live.matrix.judgement import BY_POLICY, Judge, Wrong, meaning, waits_for_interp
 from tests.live.matrix.observation import Seen, normal
-from tests.live.matrix.page import PAGE, page
-from tests.live.matrix.results import read
 from tests.live.matrix.samples import Counter, Sample, counter, samples_of
 from webhook.registration.rules import COMPONENTS, REPLICAS, REVISION
 
@@ -148,7 +146,3 @@ def test_components_are_waited_for_with_the_gate_on_only() -> None:
     assert waits_for_interp([COMPONENTS], Event.CREATED, gate=True)
     assert not waits_for_interp([COMPONENTS], Event.CREATED, gate=False)
     assert waits_for_interp([REPLICAS, COMPONENTS], Event.CREATED, gate=False)
-
-
-def test_the_page_says_what_the_runs_saw() -> None:
-    assert PAGE.read_text() == page(read()), "make docs"

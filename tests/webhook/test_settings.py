@@ -172,15 +172,8 @@ def test_every_setting_has_a_flag_a_variable_and_a_description() -> None:
     assert set(schema()["properties"]) == set(Settings.__struct_encode_fields__)
 
 
-def test_the_manual_describes_every_setting_with_its_default() -> None:
-    manual = (Path(__file__).parents[2] / "docs/operating.md").read_text()
-    for key, field in schema()["properties"].items():
-        (row,) = [line for line in manual.splitlines() if line.startswith(f"| `{key}` |")]
-        assert row.endswith(f"| {field['description']} |")
-
-
 def test_the_manual_names_every_metric() -> None:
-    manual = (Path(__file__).parents[2] / "docs/operating.md").read_text()
+    manual = (Path(__file__).parents[2] / "docs/metrics.md").read_text()
     for metric in Metrics().registry.collect():
         if metric.name.startswith("interp_"):
             assert f"`{metric.name}" in manual, metric.name

@@ -13,8 +13,8 @@ from interpreters.core.engine import Limits, Script
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Argument, Operation
 from interpreters.lua.engine import LuaEngine
-from interpreters.lua.kind_docs import SCRIPTS
 from interpreters.snippets import assemble
+from tests.published.kinds import SCRIPTS
 
 LIMITS = Limits(seconds=10.0)  # a busy machine is not what these tests are about
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -143,8 +143,5 @@ def _exemptions(runs: Sequence[Run]) -> Iterator[str]:
     yield UNSEEN
 
 
-if __name__ == "__main__":
-    text = page(read())
-    if "--check" in sys.argv[1:]:
-        sys.exit(f"{PAGE.name} is out of date: make docs" if PAGE.read_text() != text else 0)
-    PAGE.write_text(text)
+def pages() -> dict[Path, str]:
+    return {PAGE: page(read())}

@@ -1,12 +1,8 @@
-"""Documentation of the bundled kinds out of the scripts' own headers: a README a kind, and the table of all kinds.
-
-`python -m interpreters.lua.kind_docs` writes them; with `--check` it only tells whether they are up to date.
-"""
+"""The bundled kinds, out of the scripts' own headers: a README for each, and docs/kinds.md with all of them."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +13,10 @@ from interpreters.core.errors import InputError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_FUNCTION, OPERATIONS, Operation
 from interpreters.headers import ALSO_SERVES, script_header
+from tests.published.parts import DOCS, ROOT
 
-SCRIPTS: Final = Path(__file__).parent / "scripts"
-TABLE: Final = Path(__file__).parents[2] / "docs" / "kinds.md"
+SCRIPTS: Final = ROOT / "interpreters" / "lua" / "scripts"
+TABLE: Final = DOCS / "kinds.md"
 SECTIONS: Final = ("Counted", "Not counted", "Sources")
 _FUNCTION: Final = re.compile(r"^function (\w+)\(", re.MULTILINE)
 _INTRODUCTION: Final = """\
@@ -155,18 +152,3 @@ def pages() -> dict[Path, str]:
     docs = bundled_kinds()
     readmes = {SCRIPTS / doc.kind.folder / "README.md": readme(doc) for doc in docs}
     return readmes | {TABLE: table(docs)}
-
-
-def main(arguments: list[str]) -> int:
-    stale = [path for path, text in pages().items() if not path.is_file() or path.read_text() != text]
-    for path in stale:
-        if "--check" in arguments:
-            sys.stderr.write(f"{path}: out of date, run make docs\n")
-        else:
-            path.write_text(pages()[path])
-            sys.stdout.write(f"{path}\n")
-    return 1 if stale and "--check" in arguments else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.published_schemas import FOLDER, PUBLISHED
-
-
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_a_published_schema_is_the_one_in_the_code(name: str) -> None:
-    assert json.loads((FOLDER / name).read_text()) == PUBLISHED[name], "run make docs"
+from tests.published.schemas import FOLDER
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.name)

@@ -1,4 +1,4 @@
-"""The published schemas that are made from the code: `make docs` writes them."""
+"""The schemas in docs/schemas, made from the types of what they describe."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from estimator.accounting.trial import TrialReport
 from interpreters.cases import CASE_SCHEMA
 from interpreters.core.operations import OPERATIONS
 from interpreters.core.reply_schemas import REPLY_SCHEMAS
+from tests.published.parts import DOCS
 
-FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
+FOLDER = DOCS / "schemas"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _PRINTED: dict[str, tuple[type, str]] = {
     "admit-output.json": (TrialReport, "The answer of `interp admit -o json`, and of /admit?dryRun to a List"),
@@ -61,6 +62,9 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     **{name: schema(kind, title) for name, (kind, title) in _PRINTED.items()},
 }
 
-if __name__ == "__main__":
-    for name, published in PUBLISHED.items():
-        (FOLDER / name).write_text(json.dumps(published, indent=2, ensure_ascii=False) + "\n")
+
+def pages() -> dict[Path, str]:
+    return {
+        FOLDER / name: json.dumps(published, indent=2, ensure_ascii=False) + "\n"
+        for name, published in PUBLISHED.items()
+    }

@@ -1,0 +1,1 @@
+"""What `make docs` makes from the sources: each module here offers `pages()`, files and the text they must have."""
