@@ -59,11 +59,11 @@ bench: $(READY)  ## figures against the budgets of docs/design.md
 	$(BIN)/python -m benchmarks
 
 PROTO_TOOLS := grpcio-tools==1.66.2 setuptools  # the oldest generator whose output every supported protobuf accepts
-proto:  ## estimator/pb/*_pb2* from the .proto files, with a generator of its own
+proto:  ## estimator/service/pb/*_pb2* from the .proto files, with a generator of its own
 	$(PYTHON) -m venv build/proto
 	build/proto/bin/python -m pip install --quiet --disable-pip-version-check $(PROTO_TOOLS)
-	build/proto/bin/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. estimator/pb/*.proto
-	build/proto/bin/python -m grpc_tools.protoc -I. --grpc_python_out=. estimator/pb/service.proto estimator/pb/multicomponent.proto
+	build/proto/bin/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. estimator/service/pb/*.proto
+	build/proto/bin/python -m grpc_tools.protoc -I. --grpc_python_out=. estimator/service/pb/service.proto estimator/service/pb/multicomponent.proto
 
 conformance: $(READY)  ## Karmada's own scripts and test data: make conformance KARMADA_SRC=<a Karmada checkout>
 	@test -n "$(KARMADA_SRC)" || { echo "usage: make conformance KARMADA_SRC=<a Karmada checkout>"; exit 2; }

@@ -38,10 +38,10 @@ def audit(dump: Path, count: int) -> tuple[float, float]:
 
 
 def _audit(dump: Path, count: int) -> tuple[float, float]:
-    from estimator.accounting.audit import build_report
-    from estimator.accounting.intake import read_bindings
-    from estimator.accounting.rendering import RENDERERS
-    from estimator.accounting.tally import Tally
+    from estimator.accounting.audit.assembly import build_report
+    from estimator.accounting.audit.read_bindings import read_bindings
+    from estimator.accounting.audit.rendering import RENDERERS
+    from estimator.accounting.audit.totals import Tally
 
     started = time.perf_counter()
     intake = read_bindings([dump], Tally())

@@ -9,9 +9,9 @@ import tracemalloc
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from estimator.estimation import estimate_replicas, estimate_sets
-from estimator.model import Estimate
-from estimator.state import ClusterState
+from estimator.fit.estimation import estimate_replicas, estimate_sets
+from estimator.fit.model import Estimate
+from estimator.fit.state import ClusterState
 from interpreters.core.requirements import Component, ComponentRequirements, ReplicaRequirements
 
 Row = tuple[str, float, str, float | None]

@@ -151,8 +151,8 @@ async def _measured(port: int, api_port: int, told: Connection) -> list[Row]:
     import aiohttp
     import grpc
 
-    from estimator.pb import estimator_pb2 as pb
-    from estimator.pb import quantity_pb2, service_pb2_grpc
+    from estimator.service.pb import estimator_pb2 as pb
+    from estimator.service.pb import quantity_pb2, service_pb2_grpc
 
     def component(name: str, replicas: int, cpu: str, memory: str) -> pb.Component:
         amounts = {"cpu": cpu, "memory": memory}

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from estimator.accounting.ledger import Ledger
+    from estimator.accounting.ledger.ledger import Ledger
 
 Row = tuple[str, float, str, float | None]
 
@@ -42,10 +42,10 @@ def run() -> Iterable[Row]:
 
 async def admissions(url: str, namespaces: int, requests: int, *, charges: int = 0) -> tuple[float, float]:
     """How many a second, and how long the slowest took, when `charges` are there already."""
-    from estimator.accounting.admission import Gate, Interpretation
-    from estimator.accounting.allowances import read_allowance
-    from estimator.accounting.ledger import Ledger
-    from estimator.accounting.sources import GivenAllowances
+    from estimator.accounting.admission.decide import Gate, Interpretation
+    from estimator.accounting.ledger.ledger import Ledger
+    from estimator.accounting.quotas import read_allowance
+    from estimator.accounting.sources.quota_files import GivenAllowances
     from estimator.placement.bindings import Interpreted
     from interpreters.core.requirements import Component, ComponentRequirements
 
@@ -86,8 +86,8 @@ async def admissions(url: str, namespaces: int, requests: int, *, charges: int =
 
 async def _fill(ledger: Ledger, namespace: str, charges: int) -> None:
     """Charge many workloads that run in every cluster."""
-    from estimator.accounting.charges import Charge
     from estimator.accounting.demand import Demand, Part, PodRequest, Target, WorkloadKey
+    from estimator.accounting.ledger.charges import Charge
 
     part = Part("main", 2, PodRequest({"cpu": "1", "memory": "2Gi"}))
     demand = Demand(components=[part], clusters=[Target(name) for name in CLUSTERS])
@@ -102,7 +102,7 @@ async def _fill(ledger: Ledger, namespace: str, charges: int) -> None:
 def _request(name: str, namespace: str) -> Any:
     import msgspec
 
-    from estimator.accounting.review import decode_review
+    from estimator.accounting.admission.review import decode_review
 
     return decode_review(
         msgspec.json.encode(

@@ -6,10 +6,10 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 
+from estimator.clusters.once import KnownCluster
 from estimator.placement.decision import Demand
 from estimator.placement.policy import Placement, read_cluster, read_placement
 from estimator.placement.scheduling import Question, decide
-from estimator.snapshot.known import KnownCluster
 from interp.estimates import Workload
 from interp.schedules import Member, estimating
 from interpreters.core.kinds import GroupVersionKind

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from estimator.estimation import estimate_replicas, estimate_sets
-from estimator.explain import explain
-from estimator.general import general_replicas, general_sets
-from estimator.merge import tightest
-from estimator.method import WHOLE_SETS, Method
-from estimator.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Code, Estimate
-from estimator.plugins import default_plugins
-from estimator.snapshot.known import KnownCluster
+from estimator.clusters.once import KnownCluster
+from estimator.fit.estimation import estimate_replicas, estimate_sets
+from estimator.fit.explain import explain
+from estimator.fit.merge import tightest
+from estimator.fit.method_names import WHOLE_SETS, Method
+from estimator.fit.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Code, Estimate
+from estimator.fit.plugins import default_plugins
+from estimator.fit.summary import general_replicas, general_sets
 from interpreters.core.requirements import Component, ReplicaRequirements, Wire
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from estimator.accounting.exceeding import exceeded
-from estimator.model import NO_LIMIT, NO_OPINION
+from estimator.accounting.exceeded_quotas import exceeded
+from estimator.clusters.binding_context import Scene, policy_path, read_scene
+from estimator.fit.model import NO_LIMIT, NO_OPINION
 from estimator.placement.bindings import binding_name
-from estimator.placement.company import companion, company_of
 from estimator.placement.decision import Availability, ClusterVerdict, Decision, Demand, Estimating, GroupReport
 from estimator.placement.diagnosis import (
     Diagnosis,
@@ -31,7 +31,7 @@ from estimator.placement.matching import policy_name
 from estimator.placement.policy import Placement, read_placement
 from estimator.placement.remedies import Circumstance, remedy
 from estimator.placement.scheduling import Past, Question, decide
-from estimator.snapshot.scene import Scene, policy_path, read_scene
+from estimator.placement.workload_affinity import companion, company_of
 from interp.estimates import Workload
 from interp.output import print_json, print_yaml
 from interp.release import release_of
@@ -82,8 +82,8 @@ _DEFAULT: Final = click.core.ParameterSource.DEFAULT
 async def _read(
     options: Mapping[str, Any], namespace: str, name: str, karmada: Release | None
 ) -> tuple[Scene, Release]:
-    from estimator.snapshot.apiserver import ApiServer
-    from estimator.snapshot.kubeconfig import find_access
+    from estimator.clusters.apiserver import ApiServer
+    from estimator.clusters.kubeconfig import find_access
 
     async with ApiServer(find_access(options["kubeconfig"], options["context"])) as server:
         scene = await read_scene(server, namespace, name)

@@ -12,8 +12,8 @@ from interpreters.core.errors import ScriptError
 
 if TYPE_CHECKING:
     from estimator.accounting.demand import Binding, Demand, WorkloadKey
-    from estimator.accounting.live import LiveObjects
-    from estimator.accounting.untold import Untold
+    from estimator.accounting.podless_bindings import Untold
+    from estimator.accounting.sources.karmada_source import LiveObjects
     from interpreters.catalog import Catalog
     from interpreters.sandbox.runner import SandboxRunner
 
@@ -67,7 +67,7 @@ class ObjectDemands:
         self, bindings: Sequence[Binding], objects: LiveObjects | None
     ) -> dict[WorkloadKey, Demand | Untold]:
         """Of the objects that these bindings name, as far as scripts know their kind. Raises `ApiError`."""
-        from estimator.accounting.untold import NOT_AT_HAND
+        from estimator.accounting.podless_bindings import NOT_AT_HAND
 
         found: dict[WorkloadKey, Demand | Untold] = {}
         for binding in bindings:
@@ -81,7 +81,7 @@ class ObjectDemands:
         return found
 
     def _asked(self, obj: Mapping[str, Any]) -> Demand | Untold | None:
-        from estimator.accounting.untold import Untold
+        from estimator.accounting.podless_bindings import Untold
 
         try:
             return self.of_object(obj)

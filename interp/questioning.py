@@ -20,7 +20,7 @@ from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Answer, Operation
 from interpreters.core.wire import API_VERSION, KIND
 from interpreters.scan import Candidate, Found, scan
-from webhook.acceptance import problems_of
+from webhook.endpoints.acceptance import problems_of
 
 _LATENCIES = 20
 _SLOW_SECONDS = 0.1

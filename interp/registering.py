@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from estimator.clusters.apiserver import ApiServer
+from estimator.clusters.kubeconfig import find_access
 
 from estimator.placement.bindings import GATE
-from estimator.snapshot.apiserver import ApiServer
-from estimator.snapshot.kubeconfig import find_access
 from interp.admission import check_service, unguarded_quotas
 from interp.inputs import read_objects
 from interp.kind_patterns import matcher, refuse_unknown, split_patterns
@@ -39,7 +39,7 @@ from interpreters.scan import empty_folders, scan
 from webhook.registration.admission import Admission
 from webhook.registration.plan import Plan, plan_registration, tells_pods
 from webhook.registration.rules import Wishes
-from webhook.settings import Settings
+from webhook.server.settings import Settings
 
 _SHOWN = 20
 _MANY = 200  # objects to touch take a while

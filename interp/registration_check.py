@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from estimator.clusters.apiserver import ApiServer
+from estimator.clusters.kubeconfig import find_access
+from estimator.clusters.release import live_release
+
 from certs.check import Finding
-from estimator.snapshot.apiserver import ApiServer
-from estimator.snapshot.kubeconfig import find_access
-from estimator.snapshot.release import live_release
 from interp.live_registration import configurations, customized_tuples, tuples_of
 from interp.probing import Probe, unserved
 from interp.questioning import cases_of

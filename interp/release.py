@@ -12,7 +12,7 @@ from interpreters.core.errors import InputError
 from interpreters.core.karmada import NEWEST, RELEASES, Release, parse_release
 
 if TYPE_CHECKING:
-    from estimator.snapshot.apiserver import ApiServer
+    from estimator.clusters.apiserver import ApiServer
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +36,7 @@ def _parsed(context: click.Context, parameter: click.Parameter, value: str | Non
 
 async def release_of(server: ApiServer, asked: Release | None) -> Release:
     """The release asked for, or else the live server's, or else the newest, said on standard error."""
-    from estimator.snapshot.release import live_release
+    from estimator.clusters.release import live_release
 
     found = asked or await live_release(server)
     if found is None:

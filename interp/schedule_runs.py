@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from estimator.model import AssumedWorkload
+from estimator.fit.model import AssumedWorkload
 from estimator.placement.bindings import ClusterTarget, Interpreted, binding_name, build_binding
 from estimator.placement.checks import doubts
-from estimator.placement.company import Companion, affinity_groups, companion, company_of
 from estimator.placement.decision import Decision, Demand
 from estimator.placement.division import Rounding
 from estimator.placement.history import read_past
@@ -21,6 +20,7 @@ from estimator.placement.policy import read_placement
 from estimator.placement.priority import NO_PRIORITY, Priority
 from estimator.placement.release_checks import WORKLOAD_AFFINITY_GATE
 from estimator.placement.scheduling import Past, Question, decide, fail_over
+from estimator.placement.workload_affinity import Companion, affinity_groups, companion, company_of
 from interp.estimates import Workload, requirements_of
 from interp.schedules import Member, ScheduleReport, estimating, unknown_group
 from interpreters.core.documents import Document

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from estimator.model import NO_LIMIT, NO_OPINION, AssumedWorkload
+from estimator.clusters.once import KnownCluster, known_from_folder
+from estimator.fit.model import NO_LIMIT, NO_OPINION, AssumedWorkload
 from estimator.placement.checks import check_policy
 from estimator.placement.decision import Availability, Decision
 from estimator.placement.matching import is_policy
 from estimator.placement.policy import Cluster, Placement, read_cluster
 from estimator.placement.scheduling import Past
-from estimator.snapshot.known import KnownCluster, known_from_folder
 from interp.estimates import Question, Workload, answer, requirements_of
 from interpreters.core.documents import Document
 from interpreters.core.errors import DocumentError, InputError

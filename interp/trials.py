@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from estimator.accounting.places import kind_of, numbered
-from estimator.accounting.streams import files_in, stream_objects
-from estimator.accounting.trial import TrialReport
+from estimator.accounting.admission.dry_run import TrialReport
+from estimator.accounting.sources.file_errors import kind_of, numbered
+from estimator.accounting.sources.object_stream import files_in, stream_objects
 from interp.questioning import words_of
 from interpreters.core.errors import DocumentError, InputError, InterpError
 from interpreters.files import name_of

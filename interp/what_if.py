@@ -9,8 +9,8 @@ from interp.objects import ObjectDemands
 from interpreters.core.errors import DocumentError, InterpError
 
 if TYPE_CHECKING:
+    from estimator.accounting.audit.what_if import Changes
     from estimator.accounting.demand import Demand
-    from estimator.accounting.what_if import Changes
 
 
 def read_changes(paths: Sequence[str], demands: ObjectDemands, clusters: int | None) -> Changes:
@@ -19,13 +19,13 @@ def read_changes(paths: Sequence[str], demands: ObjectDemands, clusters: int | N
     Raises `InputError`: what a workload costs that no script can tell would be missing in silence."""
     import msgspec
 
-    from estimator.accounting.allowances import QUOTA_KINDS
+    from estimator.accounting.audit.read_bindings import BINDING_KINDS
+    from estimator.accounting.audit.what_if import Changes
     from estimator.accounting.demand import Binding, WorkloadKey, decode_binding
-    from estimator.accounting.intake import BINDING_KINDS
-    from estimator.accounting.places import kind_of, misfit, numbered
-    from estimator.accounting.sources import read_quota
-    from estimator.accounting.streams import files_in, stream_objects
-    from estimator.accounting.what_if import Changes
+    from estimator.accounting.quotas import QUOTA_KINDS
+    from estimator.accounting.sources.file_errors import kind_of, misfit, numbered
+    from estimator.accounting.sources.object_stream import files_in, stream_objects
+    from estimator.accounting.sources.quota_files import read_quota
     from estimator.placement.bindings import in_namespace
     from interpreters.files import name_of
 

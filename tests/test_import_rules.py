@@ -11,6 +11,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("interp", "webhook", "interpreters", "estimator", "certs")
 
+# what all of accounting speaks of
+ACCOUNTING_NOUNS = tuple(f"estimator.accounting.{noun}" for noun in ("amounts", "demand", "quotas", "usage"))
+
 # part of the tree -> what of ours it may import (a prefix allows all below it)
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "interpreters/core": ("interpreters.core",),
@@ -18,8 +21,31 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "interpreters/starlark": ("interpreters.core", "interpreters.starlark"),
     "interpreters/sandbox": ("interpreters.core", "interpreters.sandbox"),
     "interpreters": ("interpreters",),
+    "estimator/fit": ("estimator.fit", "interpreters.core"),
+    "estimator/clusters": ("estimator.clusters", "estimator.fit", "interpreters.core", "interpreters.files"),
+    "estimator/placement": ("estimator.placement", "estimator.fit", "interpreters.core"),
+    "estimator/service": ("estimator.service", "estimator.clusters", "estimator.fit", "interpreters.core"),
+    "estimator/accounting": ("estimator.accounting", "estimator.placement", "interpreters.core", "interpreters.files"),
+    "estimator/accounting/ledger": (*ACCOUNTING_NOUNS, "estimator.accounting.ledger", "interpreters.core"),
+    "estimator/accounting/sources": (
+        *ACCOUNTING_NOUNS,
+        "estimator.accounting.sources",
+        "estimator.clusters",
+        "interpreters.core",
+        "interpreters.files",
+    ),
     "estimator": ("estimator", "interpreters.core", "interpreters.files"),
     "certs": ("certs", "interpreters.core"),
+    "webhook/server": (
+        "webhook.server",
+        "interpreters.core",
+        "interpreters.files",
+        "interpreters.folders",
+        "estimator.accounting.ledger.database",  # settings check the ledger's address
+        "certs",
+    ),
+    "webhook/registration": ("webhook.registration", "interpreters"),
+    "webhook/endpoints": ("webhook.endpoints", "webhook.server", "webhook.registration", "interpreters", "estimator"),
     "webhook": ("webhook", "interpreters", "estimator", "certs"),
     "interp": ("interp", "webhook", "interpreters", "estimator", "certs"),
 }
@@ -28,11 +54,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "lupa": ("interpreters/lua",),
     "starlark_go": ("interpreters/starlark",),
-    "grpc": ("estimator/service", "estimator/pb"),
+    "grpc": ("estimator/service",),
     "grpc_health": ("estimator/service",),
     "grpc_reflection": ("estimator/service",),
     "aiohttp.web": ("webhook",),
-    "aiohttp": ("webhook", "estimator/snapshot", "interp/verbs"),
+    "aiohttp": ("webhook", "estimator/clusters", "interp/verbs"),
     "sqlalchemy": ("estimator/accounting",),
     "aiosqlite": ("estimator/accounting",),
     "asyncpg": ("estimator/accounting",),

@@ -18,19 +18,19 @@ import uvloop
 
 from interpreters.background import end_tasks
 from interpreters.core.errors import InterpError
-from webhook import logs
-from webhook.handshakes import Refusals
-from webhook.health import health_routes, inspection_routes
-from webhook.interpret import interpret_routes
-from webhook.listener import Listener, Route, unconfigured
-from webhook.logs import LOGGER
-from webhook.metrics import DIRECTORY_VARIABLE
-from webhook.service import Service
-from webhook.settings import Settings
-from webhook.shared_folder import joined_folder
-from webhook.tls import ReloadableTls
-from webhook.validate_policy import policy_routes
-from webhook.watching import Fingerprint, Watcher, fingerprint
+from webhook.endpoints.health import health_routes, inspection_routes
+from webhook.endpoints.interpret import interpret_routes
+from webhook.endpoints.service import Service
+from webhook.endpoints.validate_policy import policy_routes
+from webhook.server import logs
+from webhook.server.handshakes import Refusals
+from webhook.server.listener import Listener, Route, unconfigured
+from webhook.server.logs import LOGGER
+from webhook.server.metrics import DIRECTORY_VARIABLE
+from webhook.server.settings import Settings
+from webhook.server.shared_folder import joined_folder
+from webhook.server.tls import ReloadableTls
+from webhook.server.watching import Fingerprint, Watcher, fingerprint
 
 _OBSERVE_SECONDS = 1.0
 _CERTIFICATE = "certificate"
@@ -136,8 +136,8 @@ async def private_routes(service: Service) -> AsyncIterator[list[Route]]:
     routes = [*inspection_routes(service), *policy_routes(service)]
     async with AsyncExitStack() as stack:
         if settings.clusters:
-            from webhook.clusters import following
-            from webhook.estimate import SHAPES, estimate_routes
+            from webhook.endpoints.clusters import following
+            from webhook.endpoints.estimate import SHAPES, estimate_routes
 
             service.clusters = await stack.enter_async_context(following(settings.clusters))
             service.checks["clusters"] = service.clusters.unsynced
@@ -146,9 +146,9 @@ async def private_routes(service: Service) -> AsyncIterator[list[Route]]:
         else:
             routes.append(unconfigured("/estimate", "clusters, to NAME=FOLDER or NAME=KUBECONFIG"))
         if settings.ledger:
-            from webhook.accounting import accounting
-            from webhook.admit import SHAPES as ADMIT_SHAPES
-            from webhook.admit import admit_routes
+            from webhook.endpoints.admission.accounting import accounting
+            from webhook.endpoints.admission.admit import SHAPES as ADMIT_SHAPES
+            from webhook.endpoints.admission.admit import admit_routes
 
             books = await stack.enter_async_context(accounting(service))
             service.seen = books.see

@@ -15,10 +15,10 @@ from contextlib import ExitStack
 
 import msgspec
 
-from webhook.logs import LOGGER, WRITER
-from webhook.metrics import DIRECTORY_VARIABLE
-from webhook.settings import Settings
-from webhook.shared_folder import own_folder
+from webhook.server.logs import LOGGER, WRITER
+from webhook.server.metrics import DIRECTORY_VARIABLE
+from webhook.server.settings import Settings
+from webhook.server.shared_folder import own_folder
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _HEALTHY_SECONDS = 10.0

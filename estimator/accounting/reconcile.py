@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from estimator.accounting.amounts import Amounts, quantity
-from estimator.accounting.charges import Charge, bound, filled
+from estimator.accounting.audit.binding_checks import impossible, unreadable
+from estimator.accounting.audit.read_bindings import Unreadable
 from estimator.accounting.demand import Binding, Demand, WorkloadKey
-from estimator.accounting.freshness import is_stale, mark_of, moment_of, version_of
-from estimator.accounting.inspection import impossible, unreadable
-from estimator.accounting.intake import Unreadable
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.pages import Page
-from estimator.accounting.rows import Decision
-from estimator.accounting.untold import Objects, Told, Untold, no_objects, says_no_pods, uncounted
+from estimator.accounting.ledger.charges import Charge, bound, filled
+from estimator.accounting.ledger.freshness import is_stale, mark_of, moment_of, version_of
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.ledger.namespace_page import Page
+from estimator.accounting.ledger.rows import Decision
+from estimator.accounting.podless_bindings import Objects, Told, Untold, no_objects, says_no_pods, uncounted
 from interpreters.core.errors import QuantityError
 
 What = Literal["added", "changed", "removed", "unreadable", "uncounted"]

@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from estimator.model import Taint
-from estimator.nodes import tolerates
-from estimator.placement.company import ALONE, Company
+from estimator.fit.model import Taint
+from estimator.fit.node_claims import tolerates
 from estimator.placement.policy import Cluster, Placement
+from estimator.placement.workload_affinity import ALONE, Company
 from interpreters.core.kinds import GroupVersionKind
 
 _READY: Final = "Ready"

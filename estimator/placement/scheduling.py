@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from estimator.model import NO_LIMIT, NO_OPINION
+from estimator.fit.model import NO_LIMIT, NO_OPINION
 from estimator.placement.affinity import mismatch
 from estimator.placement.assignment import Sharing, assign
-from estimator.placement.company import ALONE, Company
 from estimator.placement.decision import (
     Availability,
     ClusterVerdict,
@@ -32,6 +31,7 @@ from estimator.placement.division import Rounding
 from estimator.placement.filters import Obstacle, obstacle
 from estimator.placement.policy import Cluster, ClusterAffinityTerm, Placement
 from estimator.placement.spread import Candidate, choose
+from estimator.placement.workload_affinity import ALONE, Company
 
 _WORDS: Final = {
     "clusterNames": "not among clusterNames", "labelSelector": "not selected by labels",

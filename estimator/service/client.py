@@ -8,8 +8,8 @@ from typing import Any, Final
 import grpc
 import msgspec
 
-from estimator.model import AssumedWorkload
-from estimator.pb import estimator_pb2, kubernetes_pb2, quantity_pb2, service_pb2_grpc
+from estimator.fit.model import AssumedWorkload
+from estimator.service.pb import estimator_pb2, kubernetes_pb2, quantity_pb2, service_pb2_grpc
 from interpreters.core.errors import InputError
 from interpreters.core.requirements import Component, ComponentRequirements, NodeClaim, ReplicaRequirements
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from estimator.clusters.apiserver import Throttle
+from estimator.clusters.cluster import Cluster, LiveCluster
+from estimator.clusters.files import FileCluster, is_kubeconfig
+from estimator.clusters.kubeconfig import find_access
 from estimator.service.precedence import Precedence
 from estimator.service.settings import QUOTA_GATE, Settings
-from estimator.snapshot.apiserver import Throttle
-from estimator.snapshot.cluster import Cluster, LiveCluster
-from estimator.snapshot.files import FileCluster, is_kubeconfig
-from estimator.snapshot.kubeconfig import find_access
 from interpreters.core.errors import InputError
 
 

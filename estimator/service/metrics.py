@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from estimator.snapshot.cluster import Cluster, LiveCluster
+from estimator.clusters.cluster import Cluster, LiveCluster
 
 _SUBSYSTEM: Final = "karmada_scheduler_estimator"
 

@@ -14,21 +14,21 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from estimator.lanes import Lanes
-from estimator.pb import multicomponent_pb2, service_pb2
-from estimator.pb.multicomponent_pb2_grpc import (
-    add_MultiComponentEstimatorServicer_to_server as add_multi_component_estimator,
-)
-from estimator.pb.service_pb2_grpc import add_EstimatorServicer_to_server as add_estimator
-from estimator.plugins import default_plugins
+from estimator.clusters.cluster import Cluster, follow
+from estimator.fit.plugins import default_plugins
+from estimator.fit.threads import Lanes
 from estimator.service.clusters import find_clusters
 from estimator.service.metrics import Metrics
+from estimator.service.pb import multicomponent_pb2, service_pb2
+from estimator.service.pb.multicomponent_pb2_grpc import (
+    add_MultiComponentEstimatorServicer_to_server as add_multi_component_estimator,
+)
+from estimator.service.pb.service_pb2_grpc import add_EstimatorServicer_to_server as add_estimator
 from estimator.service.precedence import Precedence
 from estimator.service.probes import Probes, ProbeServer, Verdict
 from estimator.service.servicers import Desk, EstimatorServicer, MultiComponentServicer
 from estimator.service.settings import QUOTA_GATE, Address, Settings
 from estimator.service.tls import server_credentials
-from estimator.snapshot.cluster import Cluster, follow
 from interpreters.core.errors import InputError
 
 log = logging.getLogger(__name__)

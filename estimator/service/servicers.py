@@ -15,24 +15,24 @@ from typing import Any, Final, NoReturn
 
 import grpc
 
-from estimator.bounds import check_assumed, check_components, check_requirements
-from estimator.estimation import estimate_replicas, estimate_sets
-from estimator.framework import Plugin
-from estimator.lanes import Lanes
-from estimator.model import NO_OPINION, Code, Estimate
-from estimator.pb import (
+from estimator.clusters.apiserver import ApiError
+from estimator.clusters.cluster import Cluster
+from estimator.clusters.workloads import WorkloadReference
+from estimator.fit.bounds import check_assumed, check_components, check_requirements
+from estimator.fit.estimation import estimate_replicas, estimate_sets
+from estimator.fit.framework import Plugin
+from estimator.fit.model import NO_OPINION, Code, Estimate
+from estimator.fit.state import ClusterState
+from estimator.fit.threads import Lanes
+from estimator.service import wire
+from estimator.service.metrics import Metrics
+from estimator.service.pb import (
     estimator_pb2,
     multicomponent_pb2,
     multicomponent_pb2_grpc,
     service_pb2_grpc,
 )
-from estimator.service import wire
-from estimator.service.metrics import Metrics
 from estimator.service.precedence import Precedence
-from estimator.snapshot.apiserver import ApiError
-from estimator.snapshot.cluster import Cluster
-from estimator.snapshot.workloads import WorkloadReference
-from estimator.state import ClusterState
 from interpreters.core.errors import BusyError, InterpError, RequestError
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from typing import Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
-from estimator.bounds import MOST_ASSUMED, MOST_COMPONENTS, check_count
-from estimator.model import AssumedWorkload
-from estimator.pb import estimator_pb2, kubernetes_pb2, multicomponent_pb2, quantity_pb2
+from estimator.fit.bounds import MOST_ASSUMED, MOST_COMPONENTS, check_count
+from estimator.fit.model import AssumedWorkload
+from estimator.service.pb import estimator_pb2, kubernetes_pb2, multicomponent_pb2, quantity_pb2
 from interpreters.core.errors import InputError, RequestError
 from interpreters.core.quantity import Quantity
 from interpreters.core.requirements import (

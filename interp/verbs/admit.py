@@ -10,7 +10,7 @@ import click
 from interp.output import counted, format_option, print_json
 
 if TYPE_CHECKING:
-    from estimator.accounting.trial import TrialReport, TriedManifest
+    from estimator.accounting.admission.dry_run import TrialReport, TriedManifest
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _COLOURS = {"allowed": "green", "denied": "red", "quota": "cyan"}
@@ -63,7 +63,7 @@ def command(
 
 
 def _lines(report: TrialReport) -> Iterator[str]:
-    from estimator.accounting.rendering.words import effect_line
+    from estimator.accounting.audit.rendering.words import effect_line
 
     width = max(len(manifest.decision) for manifest in report.manifests)
     for manifest in report.manifests:
@@ -76,7 +76,7 @@ def _lines(report: TrialReport) -> Iterator[str]:
 
 
 def _manifest_lines(manifest: TriedManifest, width: int) -> Iterator[str]:
-    from estimator.accounting.rendering.words import amounts_line
+    from estimator.accounting.audit.rendering.words import amounts_line
 
     adds = f": it adds {amounts_line(manifest.adds)}" if manifest.decision == "allowed" else ""
     decision = click.style(f"{manifest.decision:{width}}", fg=_COLOURS.get(manifest.decision))

@@ -14,12 +14,12 @@ from interp.release import karmada_option, release_of
 from interp.scripts import Sources, open_scripts, script_options
 
 if TYPE_CHECKING:
-    from estimator.accounting.allowances import Allowance
+    from estimator.accounting.audit.report import AuditReport, Origin
+    from estimator.accounting.audit.totals import Tally
     from estimator.accounting.demand import Demand
     from estimator.accounting.history.rendering import QuotaHistory
-    from estimator.accounting.report import AuditReport, Origin
-    from estimator.accounting.streams import Progress
-    from estimator.accounting.tally import Tally
+    from estimator.accounting.quotas import Allowance
+    from estimator.accounting.sources.object_stream import Progress
     from interp.objects import ObjectDemands
     from interpreters.core.karmada import Release
 
@@ -88,10 +88,10 @@ def command(
         raise click.UsageError("say where the bindings are: one of --bindings, --kubeconfig and --ledger")
     if clusters is not None and not extra:
         raise click.UsageError("--clusters goes with --with: in how many clusters its workloads would run")
-    from estimator.accounting.audit import build_report
-    from estimator.accounting.findings import Findings
-    from estimator.accounting.sources import load_allowances
-    from estimator.accounting.tally import Tally
+    from estimator.accounting.audit.assembly import build_report
+    from estimator.accounting.audit.findings import Findings
+    from estimator.accounting.audit.totals import Tally
+    from estimator.accounting.sources.quota_files import load_allowances
     from interp.objects import object_demands
     from interp.what_if import read_changes
     from interpreters.core.karmada import NEWEST
@@ -132,8 +132,8 @@ def _origin(
 ) -> Origin:
     from datetime import UTC, datetime
 
-    from estimator.accounting.database import database_url, shown_url
-    from estimator.accounting.report import Origin
+    from estimator.accounting.audit.report import Origin
+    from estimator.accounting.ledger.database import database_url, shown_url
     from interpreters import __version__
 
     source = "standard input" if tuple(bindings) == ("-",) else ", ".join(bindings)
@@ -146,7 +146,7 @@ def _origin(
 
 
 def _show(report: AuditReport, output: str) -> None:
-    from estimator.accounting.rendering import RENDERERS
+    from estimator.accounting.audit.rendering import RENDERERS
 
     if output == "json":
         print_json(report)
@@ -155,8 +155,8 @@ def _show(report: AuditReport, output: str) -> None:
 
 
 def _read_files(paths: Sequence[str], tally: Tally) -> list[Allowance]:
-    from estimator.accounting.allowances import in_order
-    from estimator.accounting.intake import read_bindings, total_size
+    from estimator.accounting.audit.read_bindings import read_bindings, total_size
+    from estimator.accounting.quotas import in_order
 
     with _progress_bar(total_size(paths)) as progress:
         return in_order(read_bindings(paths, tally, progress=progress).quotas)
@@ -186,11 +186,12 @@ def _read_live(
     import asyncio
     from pathlib import Path
 
-    from estimator.accounting.intake import Intake
-    from estimator.accounting.live import LiveObjects, live_allowances, live_bindings
-    from estimator.accounting.untold import says_no_pods
-    from estimator.snapshot.apiserver import ApiServer
-    from estimator.snapshot.kubeconfig import read_kubeconfig
+    from estimator.clusters.apiserver import ApiServer
+    from estimator.clusters.kubeconfig import read_kubeconfig
+
+    from estimator.accounting.audit.read_bindings import Intake
+    from estimator.accounting.podless_bindings import says_no_pods
+    from estimator.accounting.sources.karmada_source import LiveObjects, live_allowances, live_bindings
 
     given = tally.known
 
@@ -213,13 +214,13 @@ def _read_live(
 def _read_ledger(url: str, tally: Tally) -> list[QuotaHistory]:
     import asyncio
 
-    from estimator.accounting.charged import add_charge
-    from estimator.accounting.database import existing_ledger
-    from estimator.accounting.families import Families
+    from estimator.accounting.audit.binding_checks import not_admitted
+    from estimator.accounting.audit.charged import add_charge
+    from estimator.accounting.audit.owned_workloads import Families
     from estimator.accounting.history.rendering import history_of
     from estimator.accounting.history.store import read_steps
-    from estimator.accounting.inspection import not_admitted
-    from estimator.accounting.ledger import Ledger
+    from estimator.accounting.ledger.database import existing_ledger
+    from estimator.accounting.ledger.ledger import Ledger
 
     tally.unscheduled_sets = 1  # as the ledger charges it
     owners: dict[str, str] = {}
@@ -250,10 +251,10 @@ def _kinds_with_templates(sources: Sources) -> frozenset[tuple[str, str]]:
 
 def _ask_scripts(sources: Sources, tally: Tally, workloads: Sequence[str]) -> None:
     """Tell the tally what scripts say about the workloads."""
+    from estimator.accounting.audit.findings import finding
+    from estimator.accounting.audit.owned_workloads import families_of
     from estimator.accounting.demand import WorkloadKey, demand_of
-    from estimator.accounting.families import families_of
-    from estimator.accounting.findings import finding
-    from estimator.accounting.untold import Untold
+    from estimator.accounting.podless_bindings import Untold
     from interp.interpreted import interpreted
     from interpreters.core.errors import InputError, ScriptError
 
@@ -280,7 +281,7 @@ def _ask_scripts(sources: Sources, tally: Tally, workloads: Sequence[str]) -> No
 def _objects(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
     import msgspec
 
-    from estimator.accounting.streams import files_in, stream_objects
+    from estimator.accounting.sources.object_stream import files_in, stream_objects
     from estimator.placement.bindings import in_namespace
 
     for file in files_in(paths):

@@ -124,8 +124,8 @@ def _asked(catalog: Catalog, kind: GroupVersionKind, gate: bool, release: Releas
 
 
 def _affinity_groups(policy: Document | None, obj: Document) -> dict[str, str]:
-    from estimator.placement.company import affinity_groups
     from estimator.placement.policy import read_placement
+    from estimator.placement.workload_affinity import affinity_groups
 
     placement = read_placement(((policy or {}).get("spec") or {}).get("placement") or {})
     return affinity_groups(placement.workload_affinity, (obj.get("metadata") or {}).get("labels") or {})

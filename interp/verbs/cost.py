@@ -13,8 +13,8 @@ from interp.times import moment_option
 
 if TYPE_CHECKING:
     from estimator.accounting.chargeback.bill import Bill
-    from estimator.accounting.chargeback.intake import Snapshot
     from estimator.accounting.chargeback.meter import Meter, Period
+    from estimator.accounting.chargeback.read_usage import Snapshot
 
 
 def _snapshot(
@@ -70,7 +70,7 @@ def command(
     if sum(bool(source) for source in (bindings, snapshots, kubeconfig, ledger)) != 1:
         raise click.UsageError("say where the bindings are: one of --bindings, --snapshot, --kubeconfig and --ledger")
     from estimator.accounting.chargeback.bill import make_bill
-    from estimator.accounting.chargeback.centres import Payers
+    from estimator.accounting.chargeback.cost_centres import Payers
     from estimator.accounting.chargeback.meter import Meter, Period
     from estimator.accounting.chargeback.prices import read_prices
 
@@ -107,8 +107,8 @@ def _basis(source: str, snapshots: int) -> str:
 
 
 def _learn(meter: Meter, workloads: tuple[str, ...]) -> None:
-    from estimator.accounting.places import numbered
-    from estimator.accounting.streams import files_in, stream_objects
+    from estimator.accounting.sources.file_errors import numbered
+    from estimator.accounting.sources.object_stream import files_in, stream_objects
     from interpreters.files import name_of
 
     for file in files_in(workloads):
@@ -116,7 +116,7 @@ def _learn(meter: Meter, workloads: tuple[str, ...]) -> None:
 
 
 def _read_files(meter: Meter, given: list[tuple[int, str]], period: Period) -> None:
-    from estimator.accounting.chargeback.intake import read_snapshot
+    from estimator.accounting.chargeback.read_usage import read_snapshot
 
     for snapshot in _cut(given, period):
         read_snapshot(meter, snapshot)
@@ -124,8 +124,8 @@ def _read_files(meter: Meter, given: list[tuple[int, str]], period: Period) -> N
 
 def _cut(given: list[tuple[int, str]], period: Period) -> list[Snapshot]:
     """Each from its time to the next one's, as far as that lies in the period."""
-    from estimator.accounting.chargeback.intake import Snapshot
     from estimator.accounting.chargeback.meter import Period
+    from estimator.accounting.chargeback.read_usage import Snapshot
 
     ends = [time for time, _ in given[1:]] + [period.end]
     cut = [
@@ -139,11 +139,12 @@ def _read_live(meter: Meter, kubeconfig: str, context: str, period: Period) -> N
     import asyncio
     from pathlib import Path
 
-    from estimator.accounting.chargeback.intake import read_bindings
-    from estimator.accounting.live import live_bindings, live_namespaces
-    from estimator.accounting.places import numbered
-    from estimator.snapshot.apiserver import ApiServer
-    from estimator.snapshot.kubeconfig import read_kubeconfig
+    from estimator.clusters.apiserver import ApiServer
+    from estimator.clusters.kubeconfig import read_kubeconfig
+
+    from estimator.accounting.chargeback.read_usage import read_bindings
+    from estimator.accounting.sources.file_errors import numbered
+    from estimator.accounting.sources.karmada_source import live_bindings, live_namespaces
 
     async def read() -> None:
         async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:
@@ -158,9 +159,9 @@ def _read_live(meter: Meter, kubeconfig: str, context: str, period: Period) -> N
 def _read_ledger(meter: Meter, url: str, period: Period) -> None:
     import asyncio
 
-    from estimator.accounting.chargeback.intake import read_charges
-    from estimator.accounting.database import existing_ledger
-    from estimator.accounting.ledger import Ledger
+    from estimator.accounting.chargeback.read_usage import read_charges
+    from estimator.accounting.ledger.database import existing_ledger
+    from estimator.accounting.ledger.ledger import Ledger
 
     async def read() -> None:
         async with Ledger(existing_ledger(url), create=False) as ledger:

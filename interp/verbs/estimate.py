@@ -12,7 +12,7 @@ from interp.output import format_option, print_json, print_yaml
 from interp.scripts import Sources, open_scripts, script_options
 
 if TYPE_CHECKING:
-    from estimator.snapshot.known import KnownCluster
+    from estimator.clusters.once import KnownCluster
     from interp.estimates import Workload, WorkloadAnswer
 
 _File = click.Path(exists=True, path_type=Path)
@@ -74,7 +74,7 @@ def command(
     interp estimate flink.yaml --cluster member1.json.gz --cluster member2/ --explain
     interp estimate web.yaml --kubeconfig ~/.kube/config --context east --context west --replicas
     """
-    from estimator.method import Method
+    from estimator.fit.method_names import Method
     from interp.estimates import Question, answer
 
     if contexts and kubeconfig is None:
@@ -114,7 +114,7 @@ def _workloads(paths: tuple[str, ...], sources: Sources) -> list[Workload]:
 
 
 def _from_parts(paths: tuple[Path, ...]) -> list[KnownCluster]:
-    from estimator.snapshot.known import known_from_files
+    from estimator.clusters.once import known_from_files
 
     return [known_from_files("cluster", paths)] if paths else []
 
@@ -123,9 +123,10 @@ def _named(
     clusters: tuple[str, ...], kubeconfig: Path | None, contexts: tuple[str, ...], timeout: float
 ) -> list[KnownCluster]:
     """The clusters that `--cluster` and `--kubeconfig` name, in this order; live ones are looked at all at once."""
-    from estimator.snapshot.files import is_kubeconfig
-    from estimator.snapshot.known import known_from_folder, known_from_servers
-    from estimator.snapshot.kubeconfig import find_access
+    from estimator.clusters.files import is_kubeconfig
+    from estimator.clusters.kubeconfig import find_access
+
+    from estimator.clusters.once import known_from_folder, known_from_servers
 
     known: list[KnownCluster] = []
     live = {context or "cluster": find_access(kubeconfig, context) for context in contexts or ("",) if kubeconfig}

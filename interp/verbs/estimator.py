@@ -68,7 +68,7 @@ def command(logging_format: str, verbosity: int, **settings: Any) -> None:
 
     from estimator.service.server import serve
     from estimator.service.settings import Settings
-    from webhook.logs import WRITER
+    from webhook.server.logs import WRITER
 
     _log(logging_format, verbosity)
     for flag in _WITHOUT_EFFECT:
@@ -83,7 +83,7 @@ def command(logging_format: str, verbosity: int, **settings: Any) -> None:
 def _log(form: str, verbosity: int) -> None:
     import logging
 
-    from webhook.logs import JsonFormatter, TextFormatter, WriterHandler
+    from webhook.server.logs import JsonFormatter, TextFormatter, WriterHandler
 
     handler = WriterHandler()
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())

@@ -15,11 +15,11 @@ from interp.scripts import Sources, script_options
 from interp.verbs.ledger_history import command as history
 
 if TYPE_CHECKING:
+    from estimator.accounting.audit.read_bindings import Unreadable
     from estimator.accounting.demand import Binding
-    from estimator.accounting.intake import Unreadable
-    from estimator.accounting.live import LiveObjects
+    from estimator.accounting.podless_bindings import Told
     from estimator.accounting.reconcile import Correction
-    from estimator.accounting.untold import Told
+    from estimator.accounting.sources.karmada_source import LiveObjects
 
 _BATCH: Final = 2000  # bindings compared in one transaction
 
@@ -45,9 +45,9 @@ def show(url: str, namespace: str | None, decisions: int, output: str) -> int:
     """Show what each namespace and workload is charged for, and the newest decisions."""
     import asyncio
 
-    from estimator.accounting.database import existing_ledger
-    from estimator.accounting.ledger import Ledger
-    from estimator.accounting.statement import Statement, read_statement, render_statement
+    from estimator.accounting.ledger.database import existing_ledger
+    from estimator.accounting.ledger.ledger import Ledger
+    from estimator.accounting.ledger.report import Statement, read_statement, render_statement
 
     async def read() -> Statement:
         async with Ledger(existing_ledger(url), create=False) as ledger:
@@ -70,9 +70,9 @@ def export(url: str, namespace: str | None, what: str, output: str) -> int:
     """Write all charges, all decisions, or what Karmada asked about without its being admitted, one a line."""
     import asyncio
 
-    from estimator.accounting.database import existing_ledger
-    from estimator.accounting.ledger import Ledger
-    from estimator.accounting.statement import csv_header, csv_row, export_lines, ndjson_row
+    from estimator.accounting.ledger.database import existing_ledger
+    from estimator.accounting.ledger.ledger import Ledger
+    from estimator.accounting.ledger.report import csv_header, csv_row, export_lines, ndjson_row
 
     async def write() -> None:
         row = csv_row if output == "csv" else ndjson_row
@@ -87,7 +87,7 @@ def export(url: str, namespace: str | None, what: str, output: str) -> int:
 
 
 def _moment(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
-    from estimator.accounting.freshness import moment_of
+    from estimator.accounting.ledger.freshness import moment_of
 
     moment = moment_of(text)
     if text is not None and moment is None:
@@ -133,9 +133,9 @@ def reconcile(
         raise click.UsageError("--as-of goes with --bindings: a live Karmada is read now")
     import asyncio
 
-    from estimator.accounting.ledger import RECONCILED, Ledger
-    from estimator.accounting.live import GRACE_SECONDS
+    from estimator.accounting.ledger.ledger import RECONCILED, Ledger
     from estimator.accounting.reconcile import Reconciliation
+    from estimator.accounting.sources.karmada_source import GRACE_SECONDS
     from interp.objects import ObjectDemands, object_demands
 
     async def run(demands: ObjectDemands) -> Counter[str]:
@@ -187,7 +187,7 @@ class _Truth(NamedTuple):
 
 
 def _files(paths: Sequence[str]) -> _Truth:
-    from estimator.accounting.intake import stream_bindings
+    from estimator.accounting.audit.read_bindings import stream_bindings
 
     async def batches() -> AsyncIterator[list[Binding | Unreadable]]:
         bindings = stream_bindings(paths)
@@ -201,10 +201,11 @@ def _files(paths: Sequence[str]) -> _Truth:
 async def _live(kubeconfig: str, context: str) -> AsyncIterator[_Truth]:
     from pathlib import Path
 
-    from estimator.accounting.intake import only_bindings
-    from estimator.accounting.live import LiveObjects, live_bindings
-    from estimator.snapshot.apiserver import ApiServer
-    from estimator.snapshot.kubeconfig import read_kubeconfig
+    from estimator.clusters.apiserver import ApiServer
+    from estimator.clusters.kubeconfig import read_kubeconfig
+
+    from estimator.accounting.audit.read_bindings import only_bindings
+    from estimator.accounting.sources.karmada_source import LiveObjects, live_bindings
 
     async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:
         yield _Truth(

@@ -28,12 +28,12 @@ def command(url: str, namespace: str | None, since: int, step: Step | None, outp
     """
     import asyncio
 
-    from estimator.accounting.database import existing_ledger
     from estimator.accounting.history.rendering import history_of, render_csv, render_text
     from estimator.accounting.history.series import Series
     from estimator.accounting.history.store import read_steps
     from estimator.accounting.history.trend import is_soon
-    from estimator.accounting.ledger import Ledger
+    from estimator.accounting.ledger.database import existing_ledger
+    from estimator.accounting.ledger.ledger import Ledger
 
     async def read() -> list[Series]:
         async with Ledger(existing_ledger(url), create=False) as ledger:

@@ -16,7 +16,7 @@ from interpreters.core.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from webhook.registration.admission import Admission
-    from webhook.settings import Settings
+    from webhook.server.settings import Settings
 
 _BUNDLED = (*LANGUAGES, "none")
 _DEVELOPMENT = Path("certs/dev")
@@ -113,7 +113,7 @@ def _register(options: Mapping[str, Any]) -> None:
     from interp.registering import Registration, live_release, opened_scripts
     from webhook.registration.client import client_config, default_name, host_of
     from webhook.registration.configuration import configuration
-    from webhook.sources import load_settings, stray_variables
+    from webhook.server.settings_sources import load_settings, stray_variables
 
     given = {"scripts": list(options["scripts"]), "bundledLanguage": options["bundled_language"]}
     flags = {key: value for key, value in given.items() if value}
@@ -133,8 +133,8 @@ def _register(options: Mapping[str, Any]) -> None:
     with opened_scripts(settings, options) as (scripts, plan, charged):
         documents = [configuration(plan, client, name=name, timeout=options["timeout"])]
         if admission is not None:
+            from webhook.endpoints.admission.scaling import goes_whole
             from webhook.registration.admission import admission_configuration
-            from webhook.scaling import goes_whole
 
             whole = [kind for kind in charged if goes_whole(scripts.catalog, kind)]
             documents.append(admission_configuration(client, charged, admission, whole))

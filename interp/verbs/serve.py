@@ -18,8 +18,8 @@ class ServeCommand(click.Command):
 
 def _options() -> list[click.Parameter]:
     from interp.completions import one_of
-    from webhook.settings import attribute, schema
-    from webhook.sources import flag, type_of, variable
+    from webhook.server.settings import attribute, schema
+    from webhook.server.settings_sources import flag, type_of, variable
 
     return [
         click.Option(
@@ -52,8 +52,8 @@ def command(context: click.Context, /, config: str | None, print_config: bool, *
     """
     import os
 
-    from webhook.settings import shown
-    from webhook.sources import load_settings, stray_variables
+    from webhook.server.settings import shown
+    from webhook.server.settings_sources import load_settings, stray_variables
 
     settings = load_settings(_given(flags), os.environ, config, to_serve=not print_config)
     strays = stray_variables(os.environ)
@@ -64,7 +64,7 @@ def command(context: click.Context, /, config: str | None, print_config: bool, *
             click.echo(f"warning: {stray}", err=True)
         print_yaml(shown(settings))
         return
-    from webhook import logs
+    from webhook.server import logs
 
     logs.configure(settings.log_level)
     for stray in strays:
@@ -80,8 +80,8 @@ def command(context: click.Context, /, config: str | None, print_config: bool, *
 
 def _given(flags: dict[str, Any]) -> dict[str, Any]:
     """Only the flags that were given, by YAML key, with texts turned into the values they stand for."""
-    from webhook.settings import attribute, schema
-    from webhook.sources import from_text, type_of
+    from webhook.server.settings import attribute, schema
+    from webhook.server.settings_sources import from_text, type_of
 
     given: dict[str, Any] = {}
     for key in schema()["properties"]:

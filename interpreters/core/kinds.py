@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import re
+from typing import Any, Final, NamedTuple
 
 from interpreters.core.errors import RequestError
 
@@ -45,6 +46,22 @@ class GroupVersionKind(NamedTuple):
                 got = "nothing" if obj.get(field) is None else f"{obj[field]!r:.60}"
                 raise RequestError(f"object.{field}: expected a text such as {_EXAMPLE[field]}, got {got}")
         return cls.parse(obj["apiVersion"], obj["kind"])
+
+
+_ES: Final = re.compile(r"(s|x|z|ch|sh)$")
+_IES: Final = re.compile(r"[^aeiou]y$")
+
+
+def plural_of(kind: str) -> str:
+    """What a kind's resource is called, unless its author chose otherwise.
+
+    >>> plural_of("RayJob"), plural_of("Ingress"), plural_of("NetworkPolicy")
+    ('rayjobs', 'ingresses', 'networkpolicies')
+    """
+    name = kind.lower()
+    if _ES.search(name):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if _IES.search(name) else f"{name}s"
 
 
 _EXAMPLE = {"apiVersion": '"apps/v1"', "kind": '"Deployment"'}

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from estimator.estimation import estimate_replicas, estimate_sets
-from estimator.general import general_replicas, general_sets
-from estimator.model import NO_LIMIT, AssumedWorkload
-from estimator.node_resources import NodeResources
-from estimator.plugins import ResourceQuota
-from estimator.state import ClusterState
+from estimator.fit.estimation import estimate_replicas, estimate_sets
+from estimator.fit.model import NO_LIMIT, AssumedWorkload
+from estimator.fit.node_resources import NodeResources
+from estimator.fit.plugins import ResourceQuota
+from estimator.fit.state import ClusterState
+from estimator.fit.summary import general_replicas, general_sets
 from interpreters.core.requirements import Component, ReplicaRequirements
 
 VECTORS = Path(os.environ.get("VECTORS_DIR") or Path(__file__).parents[1] / "vectors")

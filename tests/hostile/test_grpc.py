@@ -11,10 +11,10 @@ from typing import Any
 import grpc
 import pytest
 
-from estimator.bounds import MOST_COMPONENTS
-from estimator.lanes import SMALL as SMALL_QUESTION
-from estimator.pb import estimator_pb2 as pb
-from estimator.pb import kubernetes_pb2 as k8s
+from estimator.fit.bounds import MOST_COMPONENTS
+from estimator.fit.threads import SMALL as SMALL_QUESTION
+from estimator.service.pb import estimator_pb2 as pb
+from estimator.service.pb import kubernetes_pb2 as k8s
 from estimator.service.settings import Settings
 from tests.estimator.service.messages import NEW, claim, component, replicas_request, sets_request
 from tests.estimator.service.serving import client, picture, serving

@@ -19,10 +19,10 @@ from aiohttp.web_response import Response
 from certs.folder import make_folder
 from tests.hostile.rows import MIB
 from tests.webhook.server import SCRIPTS, Client, Server, request
-from webhook import listener
-from webhook.listener import Listener, Route
-from webhook.load import Load
-from webhook.log_writer import LogWriter
+from webhook.server import listener
+from webhook.server.listener import Listener, Route
+from webhook.server.load import Load
+from webhook.server.log_writer import LogWriter
 
 FLAGS = ["--scripts", str(SCRIPTS), "--bundled-language", "none", "--workers", "1"]
 HELD = 4

@@ -18,12 +18,12 @@ import msgspec
 import pytest
 import yaml
 
-from estimator.pb import service_pb2_grpc
+from estimator.service.pb import service_pb2_grpc
 from estimator.service.settings import Settings
 from interp.estimates import WorkloadAnswer
 from interp.verbs.estimator import command
+from tests.estimator.clusters.objects import node, pod, quota
 from tests.estimator.service.messages import replicas_request
-from tests.estimator.snapshot.objects import node, pod, quota
 from tests.interp.command import interp
 from tests.published.schemas import in_one_order
 

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from interp.schedules import ScheduleReport
+from tests.estimator.clusters.objects import node
 from tests.estimator.service.serving import picture, serving
-from tests.estimator.snapshot.objects import node
 from tests.interp.command import Ran, interp
 from tests.published.schemas import in_one_order
 

@@ -17,7 +17,7 @@ from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import Candidate, Origin, scan_place
 from interpreters.suites import find_suites, run_suite
 from tests.interpreters.toy_language import TOY
-from webhook.settings import Settings
+from webhook.server.settings import Settings
 
 SCRIPT = """;; Division: whole
 GetComponents = [{"name": "a", "replicas": 2}]

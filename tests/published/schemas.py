@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from estimator.accounting.admission.dry_run import TrialReport
+from estimator.accounting.audit.report import AuditReport
 from estimator.accounting.chargeback.rendering import BillReport
-from estimator.accounting.report import AuditReport
-from estimator.accounting.statement import Statement
-from estimator.accounting.trial import TrialReport
+from estimator.accounting.ledger.report import Statement
 from interpreters.cases import CASE_SCHEMA
 from interpreters.core.operations import OPERATIONS
 from interpreters.core.reply_schemas import REPLY_SCHEMAS

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.published.parts import DOCS, with_part
-from webhook.settings import schema
+from webhook.server.settings import schema
 
 PAGE = DOCS / "settings.md"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.webhook.server import ENVELOPE, request
-from webhook.acceptance import problems_of
+from webhook.endpoints.acceptance import problems_of
 
 PATCH = base64.b64encode(b'[{"op":"add","path":"/spec/x","value":1}]').decode()
 NOT_FITTING = base64.b64encode(b'[{"op":"remove","path":"/nowhere/x"}]').decode()

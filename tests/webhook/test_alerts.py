@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from webhook.metrics import Metrics
+from webhook.server.metrics import Metrics
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "deploy/webhook/alerts.yaml"

@@ -10,14 +10,14 @@ import jsonschema
 import msgspec
 import pytest
 import yaml
+from estimator.clusters.files import FileCluster
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from estimator.model import Code, Estimate
-from estimator.snapshot.files import FileCluster
+from estimator.fit.model import Code, Estimate
 from interpreters.core.requirements import Component, ReplicaRequirements
 from tests.webhook.server import SCRIPTS, Client, Server, request
-from webhook.clusters import Clusters, Question, ask_for_replicas, ask_for_sets
+from webhook.endpoints.clusters import Clusters, Question, ask_for_replicas, ask_for_sets
 
 
 def node(name: str, cpu: str) -> dict[str, Any]:

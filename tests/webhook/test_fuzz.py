@@ -28,7 +28,7 @@ from tests.webhook.test_admit import flags as admit_flags
 from tests.webhook.test_estimate import SET, WORKLOAD, node
 from tests.webhook.test_validate_policy import GROUPS
 from tests.webhook.test_validate_policy import review as policy_review
-from webhook.acceptance import problems_of
+from webhook.endpoints.acceptance import problems_of
 
 junk = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),

@@ -13,7 +13,7 @@ import pytest
 from certs.clients import make_client
 from certs.folder import make_folder
 from tests.webhook.server import SCRIPTS, Client, Server
-from webhook.handshakes import MESSAGES, QUIET_SECONDS, Refusals
+from webhook.server.handshakes import MESSAGES, QUIET_SECONDS, Refusals
 
 REFUSED = (ssl.SSLError, ConnectionError, http.client.HTTPException)
 COUNTED = {("admin", "missing"): 3, ("admin", "refused"): 1, ("main", "distrusted"): 1, ("main", "protocol"): 1}

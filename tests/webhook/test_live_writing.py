@@ -169,7 +169,7 @@ def test_an_object_that_cannot_be_touched_stops_none_of_the_others(
     said: str,
     patches: int,
 ) -> None:
-    monkeypatch.setattr("estimator.snapshot.apiserver.Throttle.take", lambda throttle: 0.0)
+    monkeypatch.setattr("estimator.clusters.apiserver.Throttle.take", lambda throttle: 0.0)
     hold(CAST, ["InterpretComponent"])
     ApiServer.held[ACTS] = {"items": acts(count)}
     path = "/apis/stage.example.org/v1/namespaces/globe/acts/a{}"

@@ -6,8 +6,8 @@ import pytest
 
 from interpreters.core.errors import BusyError
 from interpreters.core.kinds import GroupVersionKind
-from webhook.bodies import HttpProblem
-from webhook.load import SMALL, Load
+from webhook.server.bodies import HttpProblem
+from webhook.server.load import SMALL, Load
 
 ACT, SCENE = (GroupVersionKind("stage.example.org", "v1", kind) for kind in ("Act", "Scene"))
 

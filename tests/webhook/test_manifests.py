@@ -9,7 +9,7 @@ import msgspec
 import pytest
 import yaml
 
-from webhook.settings import Settings, check
+from webhook.server.settings import Settings, check
 
 FILE = Path(__file__).parents[2] / "deploy/webhook/webhook.yaml"
 

@@ -9,14 +9,14 @@ import yaml
 
 from estimator.accounting.history.series import Reading, Subject
 from estimator.accounting.history.store import Retention
-from estimator.accounting.ledger import Ledger
+from estimator.accounting.ledger.ledger import Ledger
 from interpreters.core.quantity import NANO
 from tests.interp.command import interp
 from tests.webhook.server import SCRIPTS, Client, Server, eventually
 from tests.webhook.test_admit import QUOTA, decide, review
-from webhook.ledger_state import LedgerState
-from webhook.metrics import Metrics
-from webhook.sampling import MOST_KEYS, Sampler
+from webhook.endpoints.admission.ledger_state import LedgerState
+from webhook.endpoints.admission.sampling import MOST_KEYS, Sampler
+from webhook.server.metrics import Metrics
 
 LABELS = {"kind": "FederatedResourceQuota", "namespace": "default", "quota": "compute", "cluster": "", "key": "cpu"}
 

@@ -13,7 +13,7 @@ from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import scan
 from tests.webhook.server import Client
 from tests.webhook.test_admit import admitting, decide, review
-from webhook.scaling import goes_whole
+from webhook.endpoints.admission.scaling import goes_whole
 
 __all__ = ["admitting"]  # a fixture
 

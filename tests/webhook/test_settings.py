@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from interp.verbs.serve import command
 from interpreters.core.errors import InputError
-from webhook.metrics import Metrics
-from webhook.settings import Settings, schema, shown
-from webhook.sources import flag, load_settings, stray_variables, variable
+from webhook.server.metrics import Metrics
+from webhook.server.settings import Settings, schema, shown
+from webhook.server.settings_sources import flag, load_settings, stray_variables, variable
 
 PAIR = {"certificate": "c", "key": "k"}
 SECRET = "at-least-sixteen-letters"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from webhook.shared_folder import PREFIX, joined_folder, own_folder
+from webhook.server.shared_folder import PREFIX, joined_folder, own_folder
 
 STARTING_AND_ENDING = """
 import os
-from webhook.shared_folder import joined_folder, own_folder
+from webhook.server.shared_folder import joined_folder, own_folder
 for i in range(60):
     with own_folder() as path, joined_folder(path):
         open(os.path.join(path, "value.db"), "x").close()

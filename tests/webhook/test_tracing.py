@@ -13,14 +13,14 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME
 from interpreters.core.wire import Request
-from webhook.tracing import Tracing
+from webhook.server.tracing import Tracing
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 REQUEST = Request(BY_NAME["Retain"], GroupVersionKind("stage.example.org", "v1", "Act"), b"{}", uid="u-1")
 
 
 def test_without_anybody_who_collects_them_there_are_no_spans() -> None:
-    code = "from webhook.tracing import Tracing; print(Tracing('auto').enabled)"
+    code = "from webhook.server.tracing import Tracing; print(Tracing('auto').enabled)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

@@ -16,7 +16,7 @@ from tests.estimator.accounting.conftest import ledger_url, postgres
 from tests.interp.command import Ran, interp
 from tests.webhook.server import Client, Server
 from tests.webhook.test_admit import QUOTA, decide, flags, review
-from webhook.trial import MOST_MANIFESTS
+from webhook.endpoints.admission.dry_run import MOST_MANIFESTS
 
 __all__ = ["ledger_url", "postgres"]  # fixtures
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "admit-output.json").read_text())

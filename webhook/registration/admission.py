@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 from interpreters.core.errors import InputError
 from interpreters.core.karmada_answers import is_native
-from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.kinds import GroupVersionKind, plural_of
 from webhook.registration.ownership import LABELS
-from webhook.scaling import SCALE, plural_of
 
+SCALE: Final = "scale"
 FailurePolicy = Literal["Ignore", "Fail"]
 SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "karmada-system", "karmada-cluster")
 _NAMESPACE: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")

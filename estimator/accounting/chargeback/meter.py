@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from estimator.accounting.amounts import Amounts, add, parse_amounts
-from estimator.accounting.chargeback.centres import Payers
+from estimator.accounting.chargeback.cost_centres import Payers
 from estimator.accounting.demand import Demand, WorkloadKey
 from estimator.accounting.usage import PODS
 from interpreters.core.errors import QuantityError

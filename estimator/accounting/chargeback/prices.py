@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Struct
 
 from estimator.accounting.amounts import counts_bytes, nano_of
-from estimator.accounting.chargeback.centres import Centres
-from estimator.accounting.places import misfit
+from estimator.accounting.chargeback.cost_centres import Centres
+from estimator.accounting.sources.file_errors import misfit
 from interpreters.core.documents import load_values
 from interpreters.core.errors import DocumentError, QuantityError
 from interpreters.core.quantity import NANO

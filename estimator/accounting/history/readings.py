@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from estimator.accounting.allowances import Allowance, read_key
 from estimator.accounting.history.series import Reading, Subject
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.sums import NOTHING, Sum, SumKey
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.ledger.sums import NOTHING, Sum, SumKey
+from estimator.accounting.quotas import Allowance, read_key
 
 
 async def read_quotas(ledger: Ledger, allowances: Iterable[Allowance]) -> list[Reading]:

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from estimator.accounting.history.series import DAY, Point, Reading, Series, Subject
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.schema import moments, samples
-from estimator.accounting.statements import slices, upsert
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.ledger.queries import slices, upsert
+from estimator.accounting.ledger.schema import moments, samples
 
 SAMPLED: Final = "sampled"
 """The moment at which any server last took a sample."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from estimator.accounting.ledger import Ledger
+from estimator.accounting.ledger.ledger import Ledger
 from tests.postgres import PostgresServer
 
 

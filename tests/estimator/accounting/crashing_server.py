@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from estimator.accounting.admission import Gate, Interpretation
-from estimator.accounting.database import LedgerError
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.sources import GivenAllowances
+from estimator.accounting.admission.decide import Gate, Interpretation
+from estimator.accounting.ledger.database import LedgerError
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.sources.quota_files import GivenAllowances
 from tests.estimator.accounting.samples import limit, one, request
 
 

@@ -6,11 +6,11 @@ import json
 from itertools import count
 from typing import Any
 
-from estimator.accounting.allowances import Allowance, read_allowance
-from estimator.accounting.charges import bound
+from estimator.accounting.admission.review import AdmissionRequest, decode_review
 from estimator.accounting.demand import Demand, Part, PodRequest, Target, WorkloadKey
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.review import AdmissionRequest, decode_review
+from estimator.accounting.ledger.charges import bound
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.quotas import Allowance, read_allowance
 from estimator.placement.bindings import Interpreted, binding_name
 from interpreters.core.requirements import Component, ComponentRequirements
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting.admission import ClusterFit, Gate, Interpretation, Mode, Modes
-from estimator.accounting.allowances import Allowance
+from estimator.accounting.admission.decide import ClusterFit, Gate, Interpretation, Mode, Modes
+from estimator.accounting.admission.review import Verdict, decode_review, encode_review
 from estimator.accounting.amounts import texts
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.review import Verdict, decode_review, encode_review
-from estimator.accounting.sources import GivenAllowances
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.quotas import Allowance
+from estimator.accounting.sources.quota_files import GivenAllowances
 from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import RequestError
 from tests.estimator.accounting.conftest import Clock

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting.allowances import Allowance, count_key, read_allowance, read_key
-from estimator.accounting.audit import build_report
+from estimator.accounting.audit.assembly import build_report
+from estimator.accounting.audit.findings import RULES, Findings, finding
+from estimator.accounting.audit.read_bindings import read_bindings
+from estimator.accounting.audit.report import AuditReport
+from estimator.accounting.audit.totals import Tally
+from estimator.accounting.audit.what_if import Changes
 from estimator.accounting.demand import Binding, binding_decoder, demand_of
-from estimator.accounting.findings import RULES, Findings, finding
-from estimator.accounting.intake import read_bindings
-from estimator.accounting.report import AuditReport
-from estimator.accounting.tally import Tally
-from estimator.accounting.what_if import Changes
+from estimator.accounting.quotas import Allowance, count_key, read_allowance, read_key
 from interpreters.core.errors import DocumentError, InputError
 from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19
 from tests.estimator.accounting.samples import binding, component, federated, limit

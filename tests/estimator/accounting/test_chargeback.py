@@ -15,7 +15,7 @@ import yaml
 
 from estimator.accounting.amounts import nano_of
 from estimator.accounting.chargeback.bill import COLUMNS, Bill, make_bill
-from estimator.accounting.chargeback.centres import Centres, Payers
+from estimator.accounting.chargeback.cost_centres import Centres, Payers
 from estimator.accounting.chargeback.meter import Meter, Period
 from estimator.accounting.chargeback.parquet import write_parquet
 from estimator.accounting.chargeback.prices import PriceList, read_prices

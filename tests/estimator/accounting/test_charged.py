@@ -6,12 +6,12 @@ import random
 from pathlib import Path
 
 from estimator.accounting.amounts import Amounts, texts, without_zeros
-from estimator.accounting.audit import build_report
-from estimator.accounting.charged import add_charge
-from estimator.accounting.charges import Charge, admitted, bound, one_set_usage
+from estimator.accounting.audit.assembly import build_report
+from estimator.accounting.audit.charged import add_charge
+from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import Demand, Part, PodRequest, Target, WorkloadKey
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.tally import Tally
+from estimator.accounting.ledger.charges import Charge, admitted, bound, one_set_usage
+from estimator.accounting.ledger.ledger import Ledger
 from tests.estimator.accounting.samples import demand, limit
 
 FAR = 1e12

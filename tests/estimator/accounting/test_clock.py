@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from estimator.accounting.admission import Gate, Interpretation
+from estimator.accounting.admission.decide import Gate, Interpretation
 from estimator.accounting.amounts import texts
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.sources import GivenAllowances
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.sources.quota_files import GivenAllowances
 from tests.estimator.accounting.samples import limit, one, request
 
 

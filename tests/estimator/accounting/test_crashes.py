@@ -16,7 +16,7 @@ from pathlib import Path
 
 from estimator.accounting.amounts import texts
 from estimator.accounting.demand import WorkloadKey
-from estimator.accounting.ledger import Ledger
+from estimator.accounting.ledger.ledger import Ledger
 from tests.estimator.accounting.samples import book, demand
 from tests.postgres import PostgresServer
 

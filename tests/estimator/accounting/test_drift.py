@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting.allowances import Allowance, read_allowance
 from estimator.accounting.amounts import Amounts, total_of, without_zeros
-from estimator.accounting.audit import build_report
+from estimator.accounting.audit.assembly import build_report
+from estimator.accounting.audit.drift import Cause, Contribution, Contributions, causes_of, explained
+from estimator.accounting.audit.rendering import RENDERERS
+from estimator.accounting.audit.report import AuditReport
+from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import Part, PodRequest, demand_of
 from estimator.accounting.demand import binding_decoder as decoder
-from estimator.accounting.drift import Cause, Contribution, Contributions, causes_of, explained
-from estimator.accounting.rendering import RENDERERS
-from estimator.accounting.report import AuditReport
-from estimator.accounting.tally import Tally
+from estimator.accounting.quotas import Allowance, read_allowance
 from tests.estimator.accounting.samples import binding, component, federated
 
 OVERALL = {"cpu": "100", "memory": "100Gi"}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting.charges import BindingMark, Charge
 from estimator.accounting.demand import Binding, Metadata, WorkloadKey
-from estimator.accounting.freshness import is_stale, moment_of, version_of
+from estimator.accounting.ledger.charges import BindingMark, Charge
+from estimator.accounting.ledger.freshness import is_stale, moment_of, version_of
 from tests.estimator.accounting.samples import demand
 
 CHARGE = Charge(WorkloadKey("", "Job", "team-a", "job"), confirmed=demand(("main", 1, {"cpu": "1"})), updated_at=1000.0)

@@ -15,15 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator.accounting.allowances import read_allowance
-from estimator.accounting.charges import admitted
 from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.history.readings import read_quotas
 from estimator.accounting.history.rendering import history_of, render_csv, render_text, sparkline
 from estimator.accounting.history.series import DAY, Point, Reading, Series, Subject
 from estimator.accounting.history.store import Retention, read_history, read_steps, record
 from estimator.accounting.history.trend import is_soon, trend_of
-from estimator.accounting.ledger import Ledger
+from estimator.accounting.ledger.charges import admitted
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.quotas import read_allowance
 from interpreters.core.quantity import NANO
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import book, demand, federated, limit

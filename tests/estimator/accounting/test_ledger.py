@@ -12,15 +12,15 @@ import pytest
 import sqlalchemy as sa
 
 from estimator.accounting.amounts import texts
-from estimator.accounting.charges import Charge
-from estimator.accounting.database import LedgerError, database_url
 from estimator.accounting.demand import Binding, WorkloadKey, binding_decoder
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.migration import NEWEST
+from estimator.accounting.ledger.charges import Charge
+from estimator.accounting.ledger.database import LedgerError, database_url
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.ledger.migration import NEWEST
+from estimator.accounting.ledger.report import csv_header, csv_row, export_lines, read_statement, render_statement
+from estimator.accounting.ledger.rows import Decision
+from estimator.accounting.ledger.schema import running_sums, schema_version
 from estimator.accounting.reconcile import Reconciliation
-from estimator.accounting.rows import Decision
-from estimator.accounting.schema import running_sums, schema_version
-from estimator.accounting.statement import csv_header, csv_row, export_lines, read_statement, render_statement
 from interpreters.core.errors import InputError
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, book, demand

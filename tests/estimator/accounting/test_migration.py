@@ -9,12 +9,12 @@ import asyncpg
 import pytest
 import sqlalchemy as sa
 
-from estimator.accounting.admission import Gate, Interpretation
+from estimator.accounting.admission.decide import Gate, Interpretation
 from estimator.accounting.amounts import texts
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.migration import NEWEST
-from estimator.accounting.schema import schema_version
-from estimator.accounting.sources import GivenAllowances
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.ledger.migration import NEWEST
+from estimator.accounting.ledger.schema import schema_version
+from estimator.accounting.sources.quota_files import GivenAllowances
 from interpreters.core.errors import InputError
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import limit, one, request

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting.admission import Gate, Interpretation, Modes
+from estimator.accounting.admission.decide import Gate, Interpretation, Modes
 from estimator.accounting.amounts import quantity, texts
-from estimator.accounting.audit import build_report
+from estimator.accounting.audit.assembly import build_report
+from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import binding_decoder
-from estimator.accounting.ledger import Ledger
+from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.reconcile import Reconciliation
-from estimator.accounting.sources import GivenAllowances
-from estimator.accounting.tally import Tally
+from estimator.accounting.sources.quota_files import GivenAllowances
 from interpreters.core.quantity import NANO
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, binding_request, limit

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from estimator.accounting.admission import Gate, Interpretation
+from estimator.accounting.admission.decide import Gate, Interpretation
+from estimator.accounting.admission.review import Verdict
 from estimator.accounting.amounts import texts
-from estimator.accounting.charges import bound
 from estimator.accounting.demand import WorkloadKey
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.pages import Page
-from estimator.accounting.queue import Task
-from estimator.accounting.review import Verdict
-from estimator.accounting.sources import GivenAllowances
-from estimator.accounting.statement import export_lines, read_statement, render_statement
+from estimator.accounting.ledger.charges import bound
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.ledger.namespace_page import Page
+from estimator.accounting.ledger.report import export_lines, read_statement, render_statement
+from estimator.accounting.ledger.write_queue import Task
+from estimator.accounting.sources.quota_files import GivenAllowances
 from estimator.placement.bindings import Interpreted
 from tests.estimator.accounting.samples import binding, binding_request, component, demand, limit, one, request
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting.admission import Gate, Interpretation
+from estimator.accounting.admission.decide import Gate, Interpretation
+from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import binding_decoder
-from estimator.accounting.ledger import Ledger
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.ledger.sums import amounts_of
 from estimator.accounting.reconcile import Reconciliation
-from estimator.accounting.sources import GivenAllowances
-from estimator.accounting.sums import amounts_of
-from estimator.accounting.tally import Tally
+from estimator.accounting.sources.quota_files import GivenAllowances
 from tests.estimator.accounting.samples import binding, binding_request
 
 COUNT = 3000

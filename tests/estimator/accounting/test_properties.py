@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator.accounting.amounts import total_of, without_zeros
-from estimator.accounting.audit import build_report
-from estimator.accounting.charges import Charge
+from estimator.accounting.audit.assembly import build_report
+from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import Binding, Demand, Part, PodRequest, ResourceReference, Target, charge_binding
 from estimator.accounting.demand import WorkloadKey as Key
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.tally import Tally
+from estimator.accounting.ledger.charges import Charge
+from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.usage import (
     PODS,
     binding_usage,

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting.allowances import Allowance
+from estimator.accounting.admission.sightings import Recorder, Sighting
 from estimator.accounting.amounts import texts
 from estimator.accounting.demand import WorkloadKey
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.recorder import Recorder, Sighting
-from estimator.accounting.sources import FileAllowances, GivenAllowances
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.quotas import Allowance
+from estimator.accounting.sources.quota_files import FileAllowances, GivenAllowances
 from interpreters.core.errors import InputError
 from tests.estimator.accounting.samples import book, demand, federated, limit, one
 

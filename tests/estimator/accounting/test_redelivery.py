@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting.admission import Gate, Interpretation
+from estimator.accounting.admission.decide import Gate, Interpretation
+from estimator.accounting.admission.review import AdmissionRequest
 from estimator.accounting.amounts import texts
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.review import AdmissionRequest
-from estimator.accounting.sources import GivenAllowances
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.sources.quota_files import GivenAllowances
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, binding_request, limit, one, request
 

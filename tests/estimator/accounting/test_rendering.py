@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from estimator.accounting.allowances import Allowance, read_allowance
-from estimator.accounting.audit import build_report
+from estimator.accounting.audit.assembly import build_report
+from estimator.accounting.audit.findings import Findings
+from estimator.accounting.audit.rendering import RENDERERS
+from estimator.accounting.audit.report import AuditReport, Origin
+from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import binding_decoder
-from estimator.accounting.findings import Findings
-from estimator.accounting.rendering import RENDERERS
-from estimator.accounting.report import AuditReport, Origin
-from estimator.accounting.tally import Tally
+from estimator.accounting.quotas import Allowance, read_allowance
 from tests.estimator.accounting.samples import binding, federated, limit
 
 ORIGIN = Origin("2026-11-16T23:36:00Z", "dump.json", "1.19")

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting import ledger as ledger_module
-from estimator.accounting.admission import Gate, Interpretation
+from estimator.accounting.admission.decide import Gate, Interpretation
 from estimator.accounting.amounts import texts
 from estimator.accounting.demand import Demand, WorkloadKey
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.sources import GivenAllowances
-from estimator.accounting.statement import export_lines, read_statement, render_statement
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.ledger import ledger as ledger_module
+from estimator.accounting.ledger.report import export_lines, read_statement, render_statement
+from estimator.accounting.sources.quota_files import GivenAllowances
 from interpreters.core.errors import QuantityError
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import book, demand, limit, one, request

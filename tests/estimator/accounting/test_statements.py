@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.expression import ClauseElement, Executable
 
-from estimator.accounting import statements
-from estimator.accounting.columns import AnyText, Exact
-from estimator.accounting.ledger import Ledger
-from estimator.accounting.schema import running_sums
-from estimator.accounting.statements import rows_text
+from estimator.accounting.ledger import queries
+from estimator.accounting.ledger.columns import AnyText, Exact
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.ledger.queries import rows_text
+from estimator.accounting.ledger.schema import running_sums
 
 QUESTIONS: list[tuple[Any, dict[str, Any]]] = [
-    (statements.NAMED, {"namespaces": ["a", "b"], "names": ["x"]}),
-    (statements.DUE, {"namespaces": ["a"], "now": 1.0}),
-    (statements.SUMS, {"namespaces": ["a"], "values": ["", "m1"]}),
-    (statements.MADE, {"requests": ["r"]}),
+    (queries.NAMED, {"namespaces": ["a", "b"], "names": ["x"]}),
+    (queries.DUE, {"namespaces": ["a"], "now": 1.0}),
+    (queries.SUMS, {"namespaces": ["a"], "values": ["", "m1"]}),
+    (queries.MADE, {"requests": ["r"]}),
 ]
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.accounting.streams import files_in, stream_objects
+from estimator.accounting.sources.object_stream import files_in, stream_objects
 from interpreters.core.errors import DocumentError
 
 ITEMS: list[dict[str, Any]] = [

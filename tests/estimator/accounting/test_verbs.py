@@ -17,9 +17,9 @@ import yaml
 from aiohttp import web
 
 from estimator.accounting.amounts import texts
-from estimator.accounting.live import LiveAllowances
-from estimator.snapshot.apiserver import ApiError, ApiServer
-from estimator.snapshot.kubeconfig import read_kubeconfig
+from estimator.accounting.sources.karmada_source import LiveAllowances
+from estimator.clusters.apiserver import ApiError, ApiServer
+from estimator.clusters.kubeconfig import read_kubeconfig
 from tests.estimator.accounting.samples import binding, federated
 from tests.interp.command import Ran, interp
 

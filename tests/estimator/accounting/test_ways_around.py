@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting.admission import Gate, Interpretation
-from estimator.accounting.allowances import read_allowance
+from estimator.accounting.admission.decide import Gate, Interpretation
 from estimator.accounting.amounts import texts
+from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import decode_binding
-from estimator.accounting.ledger import Ledger
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.quotas import read_allowance
 from estimator.accounting.reconcile import Reconciliation
-from estimator.accounting.sources import GivenAllowances
-from estimator.accounting.tally import Tally
+from estimator.accounting.sources.quota_files import GivenAllowances
 from estimator.placement.bindings import Interpreted
 from interpreters.core.requirements import Component, ComponentRequirements
 from tests.estimator.accounting.conftest import Clock

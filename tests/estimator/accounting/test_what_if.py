@@ -11,14 +11,14 @@ import msgspec
 import pytest
 import yaml
 
-from estimator.accounting.allowances import read_allowance
-from estimator.accounting.audit import build_report
+from estimator.accounting.audit.assembly import build_report
+from estimator.accounting.audit.rendering import RENDERERS
+from estimator.accounting.audit.report import AuditReport
+from estimator.accounting.audit.totals import Tally
+from estimator.accounting.audit.what_if import Changes
 from estimator.accounting.demand import Binding, Demand, Part, PodRequest
 from estimator.accounting.demand import binding_decoder as decoder
-from estimator.accounting.rendering import RENDERERS
-from estimator.accounting.report import AuditReport
-from estimator.accounting.tally import Tally
-from estimator.accounting.what_if import Changes
+from estimator.accounting.quotas import read_allowance
 from interpreters.core.errors import InputError
 from tests.estimator.accounting.samples import binding, federated
 from tests.interp.command import Ran, interp

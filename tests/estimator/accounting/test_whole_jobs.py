@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import yaml
 
-from estimator.accounting.admission import Gate, Interpretation
+from estimator.accounting.admission.decide import Gate, Interpretation
 from estimator.accounting.amounts import texts
-from estimator.accounting.charges import Charge, filled
 from estimator.accounting.demand import WorkloadKey, binding_decoder, demand_of
-from estimator.accounting.ledger import Ledger
+from estimator.accounting.ledger.charges import Charge, filled
+from estimator.accounting.ledger.ledger import Ledger
+from estimator.accounting.podless_bindings import NOT_AT_HAND, Told, Untold
 from estimator.accounting.reconcile import Reconciliation
-from estimator.accounting.sources import GivenAllowances
-from estimator.accounting.untold import NOT_AT_HAND, Told, Untold
+from estimator.accounting.sources.quota_files import GivenAllowances
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, binding_request, component, demand, limit, one, request
 from tests.interp.command import interp

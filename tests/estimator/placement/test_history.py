@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from estimator.placement.company import ALONE, Companion, Company, affinity_groups, companion, company_of
 from estimator.placement.decision import Verdict
 from estimator.placement.filters import obstacle
 from estimator.placement.history import read_past
 from estimator.placement.policy import read_placement
 from estimator.placement.scheduling import Question, decide
+from estimator.placement.workload_affinity import ALONE, Companion, Company, affinity_groups, companion, company_of
 from interpreters.core.errors import InputError
 from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19, Release
 from tests.estimator.placement.fleet import DEPLOYMENT, DYNAMIC, cluster, groups, question, shares, verdicts

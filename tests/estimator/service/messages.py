@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from estimator.pb import estimator_pb2 as pb
-from estimator.pb import kubernetes_pb2 as k8s
-from estimator.pb import quantity_pb2
+from estimator.service.pb import estimator_pb2 as pb
+from estimator.service.pb import kubernetes_pb2 as k8s
+from estimator.service.pb import quantity_pb2
 
 OLD: Final = "old"
 NEW: Final = "new"

@@ -11,7 +11,7 @@ from typing import Any
 
 import grpc
 
-from estimator.pb import service_pb2_grpc
+from estimator.service.pb import service_pb2_grpc
 from estimator.service.server import EstimatorServer
 from estimator.service.settings import Settings
 

@@ -14,9 +14,9 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 
-from estimator.pb import estimator_pb2 as pb
+from estimator.service.pb import estimator_pb2 as pb
+from tests.estimator.clusters.objects import node
 from tests.estimator.service.serving import picture, serving
-from tests.estimator.snapshot.objects import node
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 ENCODED = json.loads((RECORDINGS / "estimator-requests-1.19.json").read_text())

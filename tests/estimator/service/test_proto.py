@@ -9,7 +9,7 @@ import pytest
 from google.protobuf import descriptor_pb2
 from grpc_tools import protoc
 
-from estimator.pb import estimator_pb2 as pb
+from estimator.service.pb import estimator_pb2 as pb
 
 PROTOS = sorted((Path(__file__).parents[3] / "estimator" / "pb").glob("*.proto"))
 ROOT = Path(__file__).parents[3]
@@ -22,7 +22,7 @@ def test_generating_again_gives_the_same_descriptors(proto: Path, tmp_path: Path
     assert protoc.main(["protoc", f"-I{ROOT}", f"--descriptor_set_out={out}", name]) == 0
     (described,) = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes()).file
     committed = descriptor_pb2.FileDescriptorProto()
-    import_module(f"estimator.pb.{proto.stem}_pb2").DESCRIPTOR.CopyToProto(committed)
+    import_module(f"estimator.service.pb.{proto.stem}_pb2").DESCRIPTOR.CopyToProto(committed)
     for file in (described, committed):
         file.ClearField("source_code_info")
         for message in file.message_type:

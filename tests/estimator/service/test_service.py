@@ -15,15 +15,15 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from estimator.pb import estimator_pb2 as pb
-from estimator.pb import multicomponent_pb2 as multi
-from estimator.pb import multicomponent_pb2_grpc, service_pb2_grpc
+from estimator.service.pb import estimator_pb2 as pb
+from estimator.service.pb import multicomponent_pb2 as multi
+from estimator.service.pb import multicomponent_pb2_grpc, service_pb2_grpc
 from estimator.service.server import SERVICES
 from interpreters.core.errors import InputError
+from tests.estimator.clusters.apiserver_double import ApiServerDouble
+from tests.estimator.clusters.objects import node, pod, quota, waiting_pod, workload
 from tests.estimator.service.messages import GENERATIONS, NEW, amounts, component, replicas_request, sets_request
 from tests.estimator.service.serving import client, eventually, picture, serving
-from tests.estimator.snapshot.apiserver_double import ApiServerDouble
-from tests.estimator.snapshot.objects import node, pod, quota, waiting_pod, workload
 
 SMALL = [node("a", cpu="4"), node("b", cpu="4"), pod("one", on="a", cpu="1")]
 RECORDED = json.loads((Path(__file__).parents[2] / "recordings" / "estimator-requests.json").read_text())

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from estimator.clusters.cluster import LiveCluster
+from estimator.clusters.files import FileCluster
 
 from estimator.service.clusters import find_clusters
 from estimator.service.precedence import Precedence
 from estimator.service.settings import Address, Settings
-from estimator.snapshot.cluster import LiveCluster
-from estimator.snapshot.files import FileCluster
 from interpreters.core.errors import InputError
+from tests.estimator.clusters.objects import node
 from tests.estimator.service.messages import replicas_request
 from tests.estimator.service.serving import client, picture, serving
-from tests.estimator.snapshot.objects import node
 
 KUBECONFIG = """
 kind: Config

@@ -9,13 +9,13 @@ from typing import Any
 import grpc
 import pytest
 
-from estimator.pb import service_pb2_grpc
+from estimator.service.pb import service_pb2_grpc
 from estimator.service.server import EstimatorServer
 from interpreters.core.errors import InputError
+from tests.estimator.clusters.objects import node
 from tests.estimator.service.authority import Authority
 from tests.estimator.service.messages import replicas_request
 from tests.estimator.service.serving import picture, serving
-from tests.estimator.snapshot.objects import node
 
 FOUR = [node("a", cpu="4")]
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.pb import estimator_pb2 as pb
-from estimator.pb import kubernetes_pb2 as k8s
-from estimator.pb import multicomponent_pb2 as multi
-from estimator.pb import quantity_pb2
 from estimator.service import wire
+from estimator.service.pb import estimator_pb2 as pb
+from estimator.service.pb import kubernetes_pb2 as k8s
+from estimator.service.pb import multicomponent_pb2 as multi
+from estimator.service.pb import quantity_pb2
 from interpreters.core.errors import RequestError
 from interpreters.core.requirements import (
     Component,

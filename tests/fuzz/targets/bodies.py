@@ -2,7 +2,7 @@
 
 import gzip
 
-from webhook.bodies import HttpProblem, unpack
+from webhook.server.bodies import HttpProblem, unpack
 
 LIMIT = 4096
 

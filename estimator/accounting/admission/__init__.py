@@ -1,0 +1,1 @@
+"""Admission by quota: one request, one decision, and what Karmada was seen to ask."""

@@ -1,0 +1,139 @@
+"""Whether a change of one charge stays within its namespace's quotas, and the words for it when it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from estimator.accounting.amounts import Amounts, add, larger, quantity, total_of
+from estimator.accounting.demand import Demand
+from estimator.accounting.ledger.charges import Charge, heaviest
+from estimator.accounting.ledger.sums import Others
+from estimator.accounting.quotas import Allowance, Key, read_key
+from estimator.accounting.usage import counted_usage, usage_by_cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """One key of one quota that the change would push over its limit."""
+
+    allowance: Allowance
+    cluster: str
+    key: str
+    used: int
+    asked: int
+    limit: int
+    component: str
+    component_weight: int
+
+    def __str__(self) -> str:
+        def spell(nano: int) -> str:
+            return str(quantity(self.key, nano))
+
+        where = f" in cluster {self.cluster}" if self.cluster else ""
+        over = spell(self.used + self.asked - self.limit)
+        heavy = f"; component {self.component} weighs most ({spell(self.component_weight)})" if self.component else ""
+        return (
+            f"{self.allowance}{where}: {self.key}: used {spell(self.used)}, asked {spell(self.asked)}, "
+            f"limit {spell(self.limit)}, {over} too much{heavy}"
+        )
+
+
+def needs_scopes(allowances: Iterable[Allowance]) -> bool:
+    """Whether a quota counts pods of some priority classes only."""
+    return any(allowance.scopes for allowance in allowances)
+
+
+def counts_parts(allowances: Iterable[Allowance]) -> bool:
+    """Whether a quota counts one cluster or some pods apart: these may grow while the whole does not."""
+    return any(allowance.assignments or allowance.scopes for allowance in allowances)
+
+
+def excesses(allowances: Iterable[Allowance], others: Others, before: Charge, after: Charge) -> list[Excess]:
+    """What the change breaks. Only what it increases can break anything: shrinking is always allowed."""
+    found = []
+    for allowance in allowances:
+        if allowance.undecided_scopes:
+            continue  # named by `unchecked`
+        found += _overall(allowance, others, before, after)
+        for cluster, limits in sorted(allowance.assignments.items()):
+            found += _over_limits(
+                allowance, cluster, limits,
+                used=others.by_cluster.get(cluster, {}),
+                before=_in_cluster(before, cluster), after=_in_cluster(after, cluster), demand=after.demand,
+            )  # fmt: skip
+    return found
+
+
+def unchecked(allowances: Iterable[Allowance]) -> list[str]:
+    """What no check covers, and why."""
+    found = []
+    for allowance in allowances:
+        if scopes := allowance.undecided_scopes:
+            found.append(f"{allowance} is not checked: requests do not tell its scope {', '.join(scopes)}")
+            continue
+        found += [
+            f"{allowance}: {key.text} is not checked: {key.why}" for key in allowance.keys if key.resource is None
+        ]
+    return found
+
+
+def _overall(allowance: Allowance, others: Others, before: Charge, after: Charge) -> list[Excess]:
+    if not allowance.scopes:
+        used, was, will = others.total, before.amounts, after.amounts
+    else:
+        used = _used_in_scope(others, allowance)
+        was, will = _in_scope(before, allowance), _in_scope(after, allowance)
+    return _over_limits(allowance, "", allowance.limits, used, was, will, covered(after.demand, allowance))
+
+
+def _over_limits(
+    allowance: Allowance, cluster: str, limits: Amounts, used: Amounts, before: Amounts, after: Amounts, demand: Demand
+) -> list[Excess]:
+    found = []
+    for key in (read_key(text) for text in sorted(limits)):
+        if key.resource is None:
+            continue
+        was, will, rest = (amounts.get(key.resource, 0) for amounts in (before, after, used))
+        if will > was and rest + will > limits[key.text]:
+            name, weight = _heaviest(demand, key)
+            found.append(Excess(allowance, cluster, key.text, rest + was, will - was, limits[key.text], name, weight))
+    return found
+
+
+def _heaviest(demand: Demand, key: Key) -> tuple[str, int]:
+    found = heaviest(demand, key.resource or "")
+    return (found[0].name, found[1]) if found is not None and found[1] else ("", 0)
+
+
+def covered(demand: Demand, allowance: Allowance) -> Demand:
+    """The part of a demand that the quota's scopes let count."""
+    if not allowance.scopes:
+        return demand
+    parts = [part for part in demand.parts if allowance.covers(part.priority_class)]
+    if demand.components:
+        return Demand(components=parts, clusters=demand.clusters)
+    return demand if parts else Demand()
+
+
+def _used_in_scope(others: Others, allowance: Allowance) -> Amounts:
+    used = total_of(amounts for priority, amounts in others.by_priority.items() if allowance.covers(priority))
+    for charge in others.mixed:
+        add(used, _in_scope(charge, allowance))
+        add(used, _in_scope(replace(charge, provisional=None), allowance), -1)
+    return used
+
+
+def _in_scope(charge: Charge, allowance: Allowance) -> Amounts:
+    confirmed, provisional = (
+        counted_usage(covered(demand, allowance), unscheduled_sets=1) if demand else {}
+        for demand in (charge.confirmed, charge.provisional)
+    )
+    return larger(confirmed, provisional)
+
+
+def _in_cluster(charge: Charge, cluster: str) -> Amounts:
+    confirmed, provisional = (
+        usage_by_cluster(demand).get(cluster, {}) if demand else {} for demand in (charge.confirmed, charge.provisional)
+    )
+    return larger(confirmed, provisional)

@@ -1,0 +1,1 @@
+"""The audit: bindings or charges added up, compared with quotas, and the report of it."""

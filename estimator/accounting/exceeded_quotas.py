@@ -1,0 +1,41 @@
+"""Which quotas of its namespace a binding would exceed if it went to certain clusters, by Karmada's own rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from estimator.accounting.amounts import quantity
+from estimator.accounting.quotas import read_allowances
+from estimator.accounting.usage import binding_usage
+from interpreters.core.quantity import ZERO
+
+
+class Excess(NamedTuple):
+    """One key of one quota: what it allows, what is used beside the binding, what the binding would take."""
+
+    quota: str
+    key: str
+    limit: str
+    used: str
+    wanted: str
+    short: str
+
+
+def exceeded(
+    binding: Mapping[str, Any], clusters: Sequence[Mapping[str, Any]], quotas: Iterable[Mapping[str, Any]]
+) -> list[Excess]:
+    """Used (as the quota's status says) + (new - old usage) may not be above `overall` for any key that it names."""
+    spec = binding.get("spec") or {}
+    old = binding_usage(dict(binding))
+    new = binding_usage({**binding, "spec": {**spec, "clusters": list(clusters)}})
+    found = []
+    for allowance in read_allowances([dict(quota) for quota in quotas]):
+        for key, limit in sorted(allowance.limits.items()):
+            wanted, had = new.get(key, ZERO), old.get(key, ZERO)
+            used = (allowance.reported or {}).get(key, 0) - had.nano
+            if wanted > had and used + wanted.nano > limit:
+                amounts = (quantity(key, limit), quantity(key, max(used, 0)), quantity(key, wanted.nano),
+                           quantity(key, used + wanted.nano - limit))  # fmt: skip
+                found.append(Excess(str(allowance), key, *map(str, amounts)))
+    return found

@@ -1,0 +1,1 @@
+"""Where accounting reads from: large files, quota files, a live Karmada."""

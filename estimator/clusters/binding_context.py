@@ -1,0 +1,107 @@
+"""What a live Karmada says about one binding: the binding, its policy, the clusters, the quotas, and what happened.
+
+What may not be read is named and left out: an answer from the rest is better than none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from estimator.clusters.apiserver import ApiError, ApiServer
+from estimator.clusters.listing import get_object, list_objects
+
+Object = dict[str, Any]
+_WORK: Final = "/apis/work.karmada.io/v1alpha2"
+_POLICY: Final = "/apis/policy.karmada.io/v1alpha1"
+_CLUSTERS: Final = "/apis/cluster.karmada.io/v1alpha1/clusters"
+_NOT_ALLOWED: Final = (401, 403)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Everything that was read. `policies` are all that could be about it while there is no binding."""
+
+    namespace: str
+    name: str
+    binding: Object | None = None
+    policy: Object | None = None
+    policies: list[Object] = field(default_factory=list)
+    clusters: list[Object] = field(default_factory=list)
+    quotas: list[Object] = field(default_factory=list)
+    others: list[Object] = field(default_factory=list)
+    """Bindings of the namespace, if the binding is to be kept together with some or apart from them."""
+
+    events: list[Object] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+
+
+async def read_scene(server: ApiServer, namespace: str, name: str) -> Scene:
+    """Look once. An empty namespace means a ClusterResourceBinding. Raises `ApiError`."""
+    reader = _Reader(server)
+    binding = await get_object(server, f"{_bindings(namespace)}/{name}")
+    clusters = await reader.all(_CLUSTERS, "Cluster")
+    events = await reader.all(f"/api/v1/namespaces/{namespace or 'default'}/events", "Event")
+    if binding is None:
+        policies = await reader.all(f"{_POLICY}/clusterpropagationpolicies", "ClusterPropagationPolicy")
+        if namespace:
+            place = f"{_POLICY}/namespaces/{namespace}/propagationpolicies"
+            policies += await reader.all(place, "PropagationPolicy")
+        return Scene(namespace, name, policies=policies, clusters=clusters, events=events, unreadable=reader.refused)
+    quotas, others = [], []
+    if namespace:
+        place = f"{_POLICY}/namespaces/{namespace}/federatedresourcequotas"
+        quotas = await reader.all(place, "FederatedResourceQuota")
+        if (binding.get("spec") or {}).get("workloadAffinityGroups"):
+            others = await reader.all(_bindings(namespace), "ResourceBinding")
+    policy = await reader.one(policy_path(binding))
+    return Scene(namespace, name, binding, policy, [], clusters, quotas, others, events, reader.refused)
+
+
+def policy_path(binding: Object) -> str:
+    """Where the policy is that the binding was made by; empty when it does not say."""
+    notes = (binding.get("metadata") or {}).get("annotations") or {}
+    if name := notes.get("propagationpolicy.karmada.io/name"):
+        return f"{_POLICY}/namespaces/{notes.get('propagationpolicy.karmada.io/namespace')}/propagationpolicies/{name}"
+    if name := notes.get("clusterpropagationpolicy.karmada.io/name"):
+        return f"{_POLICY}/clusterpropagationpolicies/{name}"
+    return ""
+
+
+def _bindings(namespace: str) -> str:
+    return f"{_WORK}/namespaces/{namespace}/resourcebindings" if namespace else f"{_WORK}/clusterresourcebindings"
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads what it may, and keeps what it was refused."""
+
+    server: ApiServer
+    refused: list[str] = field(default_factory=list)
+
+    async def all(self, path: str, kind: str) -> list[Object]:
+        """Items of a list do not say what they are, so that is added."""
+        found: list[Object] = []
+        version = "/".join(path.split("/")[2:4]) if path.startswith("/apis/") else "v1"
+        try:
+            async for page in list_objects(self.server, path):
+                found += [{**msgspec.json.decode(item), "apiVersion": version, "kind": kind} for item in page]
+        except ApiError as error:
+            self._keep(error)
+        return found
+
+    async def one(self, path: str) -> Object | None:
+        if not path:
+            return None
+        try:
+            return await get_object(self.server, path)
+        except ApiError as error:
+            self._keep(error)
+            return None
+
+    def _keep(self, error: ApiError) -> None:
+        if error.status not in _NOT_ALLOWED:
+            raise error
+        self.refused.append(str(error))

@@ -1,0 +1,1 @@
+"""How many replicas or whole sets fit the nodes and quotas of one cluster, and what stops the next one."""

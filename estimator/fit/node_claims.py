@@ -1,0 +1,183 @@
+"""Node claims: which nodes a pod may run on, and why not on the others.
+
+As in Kubernetes: the node selector AND one of the affinity terms must hold, taints that keep pods away must be
+tolerated, and a node that is closed to new pods takes only those that tolerate just that. An affinity without terms, an
+empty term and a term with an invalid requirement match nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from estimator.fit.model import NodeReason, Taint
+from estimator.fit.node_index import Roster
+from interpreters.core.requirements import NodeClaim, NodeSelectorRequirement, NodeSelectorTerm, Toleration
+
+Mask = NDArray[np.bool_]
+
+CLOSED: Final = "were unschedulable"
+NOT_SELECTED: Final = "didn't match the pod's node affinity/selector"
+_KEEPS_AWAY: Final = ("NoSchedule", "NoExecute")
+_CLOSED_TAINT: Final = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+_KEPT_MATCHES: Final = 512
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_LABEL_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
+_LABEL_NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
+_LABEL_PREFIX: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMatch:
+    """Which nodes a claim admits; for the others a reason each, as an index into `wordings`."""
+
+    admitted: Mask
+    refusal: NDArray[np.intp]
+    wordings: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        return int(self.admitted.sum())
+
+    def reasons(self) -> list[NodeReason]:
+        """The refusals, counted, the commonest first."""
+        counted = np.bincount(self.refusal[~self.admitted], minlength=len(self.wordings)).tolist()
+        named = [NodeReason(wording, nodes) for wording, nodes in zip(self.wordings, counted, strict=True) if nodes]
+        return sorted(named, key=lambda reason: (-reason.nodes, reason.reason))
+
+
+def match_claim(claim: NodeClaim | None, roster: Roster) -> ClaimMatch:
+    """Judge all nodes; the answer for a claim is kept with the roster."""
+    key = msgspec.json.encode(claim)
+    found = roster.matches.get(key)
+    if found is None:
+        if len(roster.matches) >= _KEPT_MATCHES:
+            roster.matches.clear()
+        found = roster.matches[key] = _judge(claim or NodeClaim(), roster)
+    return found
+
+
+def tolerates(tolerations: list[Toleration], taint: Taint) -> bool:
+    return any(_tolerates(toleration, taint) for toleration in tolerations)
+
+
+def _judge(claim: NodeClaim, roster: Roster) -> ClaimMatch:
+    barrier_reasons = [_barrier(claim.tolerations, taints, closed) for taints, closed in roster.barriers.values]
+    wordings = tuple(dict.fromkeys([reason for reason in barrier_reasons if reason] + [NOT_SELECTED]))
+    numbers = [wordings.index(reason) if reason else -1 for reason in barrier_reasons]
+    refusal = roster.barriers.spread(numbers, np.intp)
+    unselected = ~_selected(claim, roster)
+    refusal = np.where((refusal < 0) & unselected, wordings.index(NOT_SELECTED), refusal)
+    return ClaimMatch(refusal < 0, refusal, wordings)
+
+
+def _barrier(tolerations: list[Toleration], taints: tuple[Taint, ...], closed: bool) -> str | None:
+    """Why a node with these taints keeps the pod away, in the order in which the Kubernetes scheduler looks."""
+    if closed and not tolerates(tolerations, _CLOSED_TAINT):
+        return CLOSED
+    for taint in taints:
+        if taint.effect in _KEEPS_AWAY and not tolerates(tolerations, taint):
+            return f"had untolerated taint {taint}"
+    return None
+
+
+def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator in ("", "Equal"):
+        return toleration.value == taint.value
+    return toleration.operator == "Exists"
+
+
+def _selected(claim: NodeClaim, roster: Roster) -> Mask:
+    mask = np.ones(len(roster), dtype=np.bool_)
+    for key, value in claim.node_selector.items():
+        kinds = roster.label(key)
+        mask &= kinds.spread([found == value for found in kinds.values], np.bool_)
+    if claim.hard_node_affinity is not None:
+        terms = claim.hard_node_affinity.node_selector_terms
+        mask &= np.logical_or.reduce([_term(term, roster) for term in terms] or [np.zeros(len(roster), np.bool_)])
+    return mask
+
+
+def _term(term: NodeSelectorTerm, roster: Roster) -> Mask:
+    mask = np.full(len(roster), bool(term.match_expressions or term.match_fields))
+    for requirement in term.match_expressions:
+        mask &= _label_matches(requirement, roster)
+    for requirement in term.match_fields:
+        mask &= _field_matches(requirement, roster)
+    return mask
+
+
+def _label_matches(requirement: NodeSelectorRequirement, roster: Roster) -> Mask:
+    if not _valid_label_requirement(requirement):
+        return np.zeros(len(roster), dtype=np.bool_)
+    kinds, wanted = roster.label(requirement.key), frozenset(requirement.values)
+    return kinds.spread([_value_matches(requirement, wanted, value) for value in kinds.values], np.bool_)
+
+
+def _value_matches(requirement: NodeSelectorRequirement, wanted: frozenset[str], value: str | None) -> bool:
+    match requirement.operator:
+        case "In":
+            return value in wanted
+        case "NotIn":
+            return value is None or value not in wanted
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case "Gt" | "Lt":
+            found = _integer(value)
+            bound = _integer(requirement.values[0])
+            if found is None or bound is None:
+                return False
+            return found > bound if requirement.operator == "Gt" else found < bound
+    return False
+
+
+def _field_matches(requirement: NodeSelectorRequirement, roster: Roster) -> Mask:
+    """In or NotIn with one value; a field other than `metadata.name` is empty on every node."""
+    if requirement.operator not in ("In", "NotIn") or len(requirement.values) != 1:
+        return np.zeros(len(roster), dtype=np.bool_)
+    value = requirement.values[0]
+    equal: Mask
+    if requirement.key == "metadata.name":
+        equal = np.arange(len(roster)) == roster.index.get(value, -1)
+    else:
+        equal = np.full(len(roster), value == "")
+    return equal if requirement.operator == "In" else ~equal
+
+
+def _valid_label_requirement(requirement: NodeSelectorRequirement) -> bool:
+    counts = {
+        "In": len(requirement.values) > 0,
+        "NotIn": len(requirement.values) > 0,
+        "Exists": not requirement.values,
+        "DoesNotExist": not requirement.values,
+        "Gt": len(requirement.values) == 1 and _integer(requirement.values[0]) is not None,
+        "Lt": len(requirement.values) == 1 and _integer(requirement.values[0]) is not None,
+    }
+    prefix, slash, name = requirement.key.rpartition("/")
+    return (
+        counts.get(requirement.operator, False)
+        and _LABEL_NAME.fullmatch(name) is not None
+        and (not slash or (_LABEL_PREFIX.fullmatch(prefix) is not None and len(prefix) <= 253))
+        and all(_LABEL_VALUE.fullmatch(value) for value in requirement.values)
+    )
+
+
+@lru_cache(16384)  # the labels of nodes are asked about again and again
+def _integer(text: str | None) -> int | None:
+    if text is None or len(text) > 30 or not _INTEGER.fullmatch(text):
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None

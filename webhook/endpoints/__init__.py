@@ -1,0 +1,1 @@
+"""One module per endpoint, and what endpoints share."""

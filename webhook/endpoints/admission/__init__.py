@@ -1,0 +1,1 @@
+"""POST /admit and what keeps its ledger true: reviews, dry runs, reconciling and samples."""

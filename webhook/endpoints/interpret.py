@@ -1,0 +1,199 @@
+"""POST /interpret: the exchange with Karmada. Every failure that can be answered in its envelope is, with HTTP 200."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import Callable
+from functools import lru_cache
+from time import perf_counter
+
+import msgspec
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
+
+from interpreters.core.errors import InternalError, InterpError, LimitError, RequestError, ScriptError
+from interpreters.core.json_values import UNREADABLE
+from interpreters.core.requirements import Wire
+from interpreters.core.secrets import WITHHELD, holds_secret
+from interpreters.core.wire import API_VERSION, KIND, LONGEST_UID, Request, decode_request, encode_failure, encode_reply
+from interpreters.interpretation import Interpretation, interpret_async
+from webhook.endpoints import openapi
+from webhook.endpoints.request import checked_names, received
+from webhook.endpoints.service import Service
+from webhook.server.bodies import HttpProblem
+from webhook.server.listener import Route
+from webhook.server.logs import LOGGER
+
+PATH = "/interpret"
+_LONGEST_LOGGED = 16 * 1024
+_LONGEST_PRINTED = 4 * 1024
+
+
+class _Uid(Wire, frozen=True):
+    uid: str = ""
+
+
+class _Envelope(Wire, frozen=True):
+    """As little of the envelope as an answer in kind needs."""
+
+    api_version: str
+    kind: str
+    request: _Uid
+
+
+def interpret_routes(service: Service) -> list[Route]:
+    secret = service.settings.path_secret
+    path = f"{PATH}/{secret}" if secret else PATH
+    return [Route("POST", path, Interpret(service).answer, openapi.INTERPRET, hidden=bool(secret))]
+
+
+class Interpret:
+    """The endpoint. One object serves all requests; what changes with a reload is read from the service."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._admits = allow_list(service.settings.allow_from)
+
+    async def answer(self, request: BaseRequest) -> Response:
+        service = self._service
+        started = perf_counter()
+        try:
+            self._check_address(request)
+            async with received(request, service) as (body, deadline):
+                question = self._read(body)
+                del body  # a call may wait for long, and what it needs of the body has been copied
+                reply = (
+                    question if isinstance(question, bytes) else await self._reply(request, question, started, deadline)
+                )
+            return Response(body=reply, content_type="application/json")
+        except HttpProblem as problem:
+            service.metrics.count("unknown", "unknown", "busy" if problem.status == 429 else "request").inc()
+            service.requests.warn(problem.message, status=problem.status, reason=problem.reason)
+            raise
+
+    def _check_address(self, request: BaseRequest) -> None:
+        if not self._admits(request.remote or ""):
+            raise HttpProblem(403, "address", "calls from this address are not allowed")
+
+    def _read(self, body: bytes) -> Request | bytes:
+        """What is asked; or the answer already, when it cannot be read."""
+        try:
+            request = decode_request(body)
+            checked_names(request.kind, request.name, request.namespace)
+        except RequestError as error:
+            return self._unreadable(body, error)
+        return request
+
+    async def _reply(self, http: BaseRequest, request: Request, started: float, deadline: float) -> bytes:
+        try:
+            done = await self._interpret(http, request, deadline)
+            size = sum(len(value) for outcome in done.outcomes for value in outcome.values)
+            reply = await self._service.background.run(size, deadline, encode_reply, request.uid, done.reply)
+        except InterpError as error:
+            return self._failed(request, error, started)
+        except asyncio.CancelledError:
+            self._count(request, "gone", started)
+            raise
+        except Exception:
+            LOGGER.exception("an interpretation failed through a mistake of ours", extra={"uid": request.uid})
+            return self._failed(request, InternalError("an internal error; the server's log has the details"), started)
+        self._succeeded(request, done, started)
+        self._service.seen(request, done.reply)
+        return reply
+
+    async def _interpret(self, http: BaseRequest, request: Request, deadline: float) -> Interpretation:
+        service = self._service
+        service.load.begin(request.kind)
+        try:
+            if not service.tracing.enabled:
+                return await interpret_async(service.pool, service.background, service.catalog, request, deadline)
+            with service.tracing.span(request, http.headers):
+                return await interpret_async(service.pool, service.background, service.catalog, request, deadline)
+        finally:
+            service.load.end(request.kind)
+
+    def _succeeded(self, request: Request, done: Interpretation, started: float) -> None:
+        scripts = [
+            (offer.script.language, outcome.seconds, outcome.cost)
+            for offer, outcome in zip(done.offers, done.outcomes, strict=True)
+        ]
+        self._service.tally.add(request.uid, request.operation.name, request.kind, perf_counter() - started, scripts)
+        if done.reply.warnings or done.printed:
+            self._remark(request, done)
+
+    def _remark(self, request: Request, done: Interpretation) -> None:
+        about = {"uid": request.uid, "operation": request.operation.name, "kind": str(request.kind)}
+        for warning in done.reply.warnings:
+            self._service.requests.warn(warning, **about)
+        for offer, outcome in zip(done.offers, done.outcomes, strict=True):
+            if outcome.printed:
+                printed = _printed(request, outcome.printed)
+                self._service.requests.note("a script printed", **about, script=offer.script.name, printed=printed)
+
+    def _failed(self, request: Request, error: InterpError, started: float) -> bytes:
+        outcome = "busy" if error.code == 429 else error.fault
+        seconds = self._count(request, outcome, started)
+        fields = {"object": _shown(request)} if self._service.settings.log_objects else {}
+        if isinstance(error, ScriptError) and error.printed:
+            fields["printed"] = _printed(request, error.printed)
+        self._service.requests.warn(
+            str(error), uid=request.uid, operation=request.operation.name, kind=str(request.kind), fault=outcome,
+            code=error.code, seconds=round(seconds, 6), **fields,
+        )  # fmt: skip
+        if isinstance(error, LimitError) and error.limit == "time":
+            # Where it was when its time was up is chance, and Karmada makes an event of every new text.
+            error.line, error.place, error.function = None, "", request.operation.function
+        return encode_failure(request.uid, error)
+
+    def _unreadable(self, body: bytes, error: RequestError) -> bytes:
+        """A request that is wrong inside a sound envelope is answered in it; without a uid there is no answering."""
+        try:
+            envelope = msgspec.json.decode(body, type=_Envelope)
+        except UNREADABLE:
+            envelope = None
+        is_sound = (
+            envelope is not None
+            and 1 <= len(envelope.request.uid) <= LONGEST_UID
+            and (envelope.api_version, envelope.kind) == (API_VERSION, KIND)
+        )
+        if envelope is None or not is_sound:
+            raise HttpProblem(error.code, "envelope", str(error))
+        self._service.metrics.count("unknown", "unknown", "request").inc()
+        self._service.requests.warn(str(error), uid=envelope.request.uid, code=error.code, fault=error.fault)
+        return encode_failure(envelope.request.uid, error)
+
+    def _count(self, request: Request, outcome: str, started: float) -> float:
+        seconds = perf_counter() - started
+        self._service.metrics.count(request.operation.name, self._service.label(request.kind), outcome).inc()
+        self._service.metrics.time_request(request.operation.name).observe(seconds)
+        return seconds
+
+
+def allow_list(networks: list[str]) -> Callable[[str], bool]:
+    """Whether an address may call. An IPv4 caller may come in IPv6 clothes."""
+    if not networks:
+        return lambda address: True
+    allowed = [ipaddress.ip_network(network) for network in networks]
+
+    @lru_cache(1024)
+    def admits(address: str) -> bool:
+        try:
+            parsed = ipaddress.ip_address(address.partition("%")[0])
+        except ValueError:
+            return False
+        mapped = getattr(parsed, "ipv4_mapped", None)
+        return any((mapped or parsed) in network for network in allowed)
+
+    return admits
+
+
+def _shown(request: Request) -> str:
+    """The object for the log; never one that is, holds or looks like a Secret, whatever the envelope calls it."""
+    if holds_secret(request.object):
+        return WITHHELD
+    return request.object[:_LONGEST_LOGGED].decode(errors="replace")
+
+
+def _printed(request: Request, text: str) -> str:
+    return WITHHELD if holds_secret(*request.arguments()) else text[:_LONGEST_PRINTED]
