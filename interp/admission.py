@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
+
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.listing import get_object, list_objects
-
 from interpreters.core.errors import InputError
 from webhook.registration.admission import Admission, admits
 from webhook.registration.client import host_of, parse_service

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
+
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.listing import get_object, list_objects
-
 from interpreters.core.errors import InterpError
 from interpreters.core.karmada import Release
 from interpreters.core.karmada_answers import answered_by_karmada

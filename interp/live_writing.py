@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
+
 from estimator.clusters.apiserver import ApiError, ApiServer
 from estimator.clusters.listing import get_object
-
 from interp.live_registration import CONFIGURATIONS, configurations, live_objects, path_of
 from interpreters.core.kinds import GroupVersionKind
 from webhook.registration.ownership import LABELS, MANAGER, addresses, is_made_by_interp

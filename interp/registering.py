@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.kubeconfig import find_access
-
 from estimator.placement.bindings import GATE
 from interp.admission import check_service, unguarded_quotas
 from interp.inputs import read_objects

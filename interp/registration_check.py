@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from certs.check import Finding
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.kubeconfig import find_access
 from estimator.clusters.release import live_release
-
-from certs.check import Finding
 from interp.live_registration import configurations, customized_tuples, tuples_of
 from interp.probing import Probe, unserved
 from interp.questioning import cases_of

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import click
+
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.kubeconfig import find_access
-
 from interp.live_registration import read_estate
 from interp.live_writing import Standing, paths, read_standing, registered_names, remove
 from interp.registering import given_gate, name_changes

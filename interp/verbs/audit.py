@@ -186,12 +186,11 @@ def _read_live(
     import asyncio
     from pathlib import Path
 
-    from estimator.clusters.apiserver import ApiServer
-    from estimator.clusters.kubeconfig import read_kubeconfig
-
     from estimator.accounting.audit.read_bindings import Intake
     from estimator.accounting.podless_bindings import says_no_pods
     from estimator.accounting.sources.karmada_source import LiveObjects, live_allowances, live_bindings
+    from estimator.clusters.apiserver import ApiServer
+    from estimator.clusters.kubeconfig import read_kubeconfig
 
     given = tally.known
 

@@ -139,12 +139,11 @@ def _read_live(meter: Meter, kubeconfig: str, context: str, period: Period) -> N
     import asyncio
     from pathlib import Path
 
-    from estimator.clusters.apiserver import ApiServer
-    from estimator.clusters.kubeconfig import read_kubeconfig
-
     from estimator.accounting.chargeback.read_usage import read_bindings
     from estimator.accounting.sources.file_errors import numbered
     from estimator.accounting.sources.karmada_source import live_bindings, live_namespaces
+    from estimator.clusters.apiserver import ApiServer
+    from estimator.clusters.kubeconfig import read_kubeconfig
 
     async def read() -> None:
         async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:

@@ -125,7 +125,6 @@ def _named(
     """The clusters that `--cluster` and `--kubeconfig` name, in this order; live ones are looked at all at once."""
     from estimator.clusters.files import is_kubeconfig
     from estimator.clusters.kubeconfig import find_access
-
     from estimator.clusters.once import known_from_folder, known_from_servers
 
     known: list[KnownCluster] = []

@@ -201,11 +201,10 @@ def _files(paths: Sequence[str]) -> _Truth:
 async def _live(kubeconfig: str, context: str) -> AsyncIterator[_Truth]:
     from pathlib import Path
 
-    from estimator.clusters.apiserver import ApiServer
-    from estimator.clusters.kubeconfig import read_kubeconfig
-
     from estimator.accounting.audit.read_bindings import only_bindings
     from estimator.accounting.sources.karmada_source import LiveObjects, live_bindings
+    from estimator.clusters.apiserver import ApiServer
+    from estimator.clusters.kubeconfig import read_kubeconfig
 
     async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:
         yield _Truth(

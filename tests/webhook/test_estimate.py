@@ -10,10 +10,10 @@ import jsonschema
 import msgspec
 import pytest
 import yaml
-from estimator.clusters.files import FileCluster
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
+from estimator.clusters.files import FileCluster
 from estimator.fit.model import Code, Estimate
 from interpreters.core.requirements import Component, ReplicaRequirements
 from tests.webhook.server import SCRIPTS, Client, Server, request

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from estimator.clusters.cluster import Cluster, follow
 
+from estimator.clusters.cluster import Cluster, follow
 from estimator.fit.bounds import check_components
 from estimator.fit.estimation import estimate_replicas, estimate_sets
 from estimator.fit.merge import tightest

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from estimator.clusters.apiserver import ApiServer
-from estimator.clusters.kubeconfig import find_access
 
 from estimator.accounting.admission.review import Verdict, decode_review, encode_review
+from estimator.clusters.apiserver import ApiServer
+from estimator.clusters.kubeconfig import find_access
 from estimator.placement.checks import check_policy
 from estimator.placement.findings import Level, PolicyFinding
 from estimator.placement.matching import is_policy

@@ -11,8 +11,8 @@ import pytest
 from estimator.accounting.admission.decide import Gate, Interpretation
 from estimator.accounting.amounts import texts
 from estimator.accounting.demand import Demand, WorkloadKey
-from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger import ledger as ledger_module
+from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.report import export_lines, read_statement, render_statement
 from estimator.accounting.sources.quota_files import GivenAllowances
 from interpreters.core.errors import QuantityError

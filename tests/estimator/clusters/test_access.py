@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import yaml
+
 from estimator.clusters.apiserver import ApiError, ApiServer
 from estimator.clusters.credentials import ExecPlugin, TokenFile
 from estimator.clusters.kubeconfig import find_access, read_kubeconfig, service_account_access
-
 from interpreters.core.errors import InputError
 from tests.estimator.clusters.apiserver_double import ApiServerDouble
 from tests.estimator.service.authority import Authority

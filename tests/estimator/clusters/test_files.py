@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
-from estimator.clusters.files import FileCluster, find_folders, is_kubeconfig, read_files
 
+from estimator.clusters.files import FileCluster, find_folders, is_kubeconfig, read_files
 from estimator.fit.state import ClusterState
 from interpreters.core.errors import InputError
 from tests.estimator.clusters.objects import node, pod, quota

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+
 from estimator.clusters.cluster import LiveCluster, follow
 from estimator.clusters.kubeconfig import Access
-from estimator.clusters.workloads import WorkloadReference
-
 from estimator.clusters.reflector import Patience
+from estimator.clusters.workloads import WorkloadReference
 from interpreters.core.errors import RequestError
 from tests.estimator.clusters.apiserver_double import ApiServerDouble
 from tests.estimator.clusters.objects import node, pod, quota, waiting_pod, workload

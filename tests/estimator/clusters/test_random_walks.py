@@ -7,9 +7,9 @@ import random
 from typing import Any
 
 import pytest
+
 from estimator.clusters.cluster import LiveCluster
 from estimator.clusters.kubeconfig import Access
-
 from estimator.clusters.reflector import Patience
 from estimator.fit.state import ClusterState
 from tests.estimator.clusters.apiserver_double import ApiServerDouble

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from estimator.clusters.cluster import LiveCluster
 from estimator.clusters.files import FileCluster
-
 from estimator.service.clusters import find_clusters
 from estimator.service.precedence import Precedence
 from estimator.service.settings import Address, Settings

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from estimator.clusters.apiserver import ApiServer
-from estimator.clusters.kubeconfig import find_access
 
 from estimator.accounting.admission.decide import AllowanceSource, Gate, Modes
 from estimator.accounting.admission.review import ObjectMetadata
@@ -26,6 +24,8 @@ from estimator.accounting.ledger.namespace_page import Page
 from estimator.accounting.ledger.write_queue import Task
 from estimator.accounting.sources.karmada_source import LiveAllowances, LiveObjects
 from estimator.accounting.sources.quota_files import FileAllowances
+from estimator.clusters.apiserver import ApiServer
+from estimator.clusters.kubeconfig import find_access
 from interpreters.background import end_tasks
 from interpreters.core.operations import Answer
 from interpreters.core.wire import LONGEST_UID, Reply, Request

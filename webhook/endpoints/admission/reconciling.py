@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from estimator.clusters.apiserver import ApiServer
-
 from estimator.accounting.amounts import Amounts, quantity
 from estimator.accounting.audit.read_bindings import only_bindings
 from estimator.accounting.ledger.ledger import RECONCILED, Ledger
 from estimator.accounting.quotas import FEDERATED, Allowance, read_key
 from estimator.accounting.reconcile import Reconciliation
 from estimator.accounting.sources.karmada_source import GRACE_SECONDS, live_bindings
+from estimator.clusters.apiserver import ApiServer
 from interpreters.core.errors import InterpError
 from webhook.endpoints.admission.ledger_state import LedgerState
 from webhook.endpoints.admission.objects import LiveDemands
