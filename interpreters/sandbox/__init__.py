@@ -1,4 +1,4 @@
-"""Killable worker processes in which scripts run, and the two fronts that hand calls to them.
+"""Killable worker processes in which scripts run, and the two ways to call them.
 
 `pool.SandboxPool` for servers, `runner.SandboxRunner` for the command line; `process.start` starts a worker early.
 """

@@ -1,7 +1,7 @@
-"""One call on its way through the sandbox, and the conversation that carries it: what both fronts share.
+"""One call and the connection that carries it: what the pool and the blocking runner share.
 
-A front decides who waits for what and when to kill; here a call becomes a frame, a reply becomes an outcome or an
-error, and a worker's death becomes a sentence about the script.
+These decide which call runs where and when to kill; here a call becomes a frame, a reply becomes an outcome or an
+error, and the end of a worker becomes an error of the script.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from interpreters.sandbox.messages import (
     largest_reply,
     outcome_of,
 )
-from interpreters.sandbox.process import CROWDED, MEMORY, OUTSIDE, WorkerProcess
+from interpreters.sandbox.process import KILLED_OUTSIDE, MEMORY, TOO_MANY_THREADS, WorkerProcess
 
 LONGEST_GRACE = 0.1
 
@@ -36,7 +36,7 @@ STARTING = 30.0
 """Seconds a worker may take to become ready; only an overloaded machine needs more than one."""
 
 SLOTS = 256
-"""Scripts a worker keeps at hand; the one after that takes the oldest one's place."""
+"""Scripts that a worker keeps; the one after that replaces the oldest."""
 
 
 class Recycling(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class Task(msgspec.Struct, frozen=True, eq=False):
             return self.limits.seconds
         return min(self.limits.seconds, self.deadline - now)
 
-    def unhurried(self, seconds: float) -> bool:
+    def has_full_time(self, seconds: float) -> bool:
         """So much time is all that its limits give; running out of it is then the script's own doing."""
         return seconds >= self.limits.seconds
 
@@ -73,7 +73,7 @@ def check_input(task: Task) -> None:
         raise LimitError("input", message, **_where(task))
 
 
-class Conversation:
+class Connection:
     """One worker and what it has been told."""
 
     def __init__(self, process: WorkerProcess, limits: Limits) -> None:
@@ -99,8 +99,8 @@ class Conversation:
         self._most_calls = recycling.calls
         return encode(Load(dict(engines), self.limits, recycling.resident))
 
-    def patience(self, task: Task, seconds: float, now: float) -> float:
-        """When to kill a worker that has so many seconds: a little later, for the engine's own limit words it better.
+    def kill_after(self, task: Task, seconds: float, now: float) -> float:
+        """When to kill a worker that has so many seconds: a little later, because the engine's own error says more.
 
         Loading a script that the worker has not seen yet is no part of the call and has time of its own, as far as the
         caller's deadline leaves any.
@@ -113,7 +113,7 @@ class Conversation:
     def call(self, task: Task, seconds: float) -> bytearray:
         """The frame for one call; the script's text goes along the first time."""
         limits = task.limits
-        if not task.unhurried(seconds):
+        if not task.has_full_time(seconds):
             limits = msgspec.structs.replace(limits, seconds=seconds)
         self.buffer.limit = largest_reply(limits)
         script, slot = None, self._slots.get(task.script)
@@ -129,13 +129,13 @@ class Conversation:
             self._slots.pop(task.script, None)
             raise ScriptError("the text is not valid Unicode", **_where(task)) from None
 
-    def greet(self, reply: Reply) -> None:
+    def accept_ready(self, reply: Reply) -> None:
         if self.ready or not isinstance(reply, Ready):
             raise ProtocolError("a reply before it was ready")
         self.ready, self.hardening = True, reply.hardening
 
 
-def settle(task: Task, reply: Reply, seconds: float) -> Outcome | frozenset[str] | InterpError:
+def result_of(task: Task, reply: Reply, seconds: float) -> Outcome | frozenset[str] | InterpError:
     """What the caller gets for a reply to a call that had so many seconds."""
     if isinstance(reply, Answer | Failure) and len(reply.printed) > task.limits.printed:
         raise ProtocolError("more printed text than the call allows")
@@ -147,8 +147,8 @@ def settle(task: Task, reply: Reply, seconds: float) -> Outcome | frozenset[str]
         return reply.functions
     if isinstance(reply, Failure):
         error = error_of(reply, task.script.name, task.function)
-        if ran_out_of_time(error) and not task.unhurried(seconds):
-            error.message = overdue(task, seconds).message  # how little time was left says nothing to the caller
+        if ran_out_of_time(error) and not task.has_full_time(seconds):
+            error.message = timed_out(task, seconds).message  # how little time was left says nothing to the caller
         return error
     raise ProtocolError("a reply to something else")
 
@@ -161,38 +161,38 @@ def ran_out_of_time(result: object) -> TypeGuard[LimitError]:
     return isinstance(result, LimitError) and result.limit == "time"
 
 
-def too_late() -> BusyError:
+def no_worker_in_time() -> BusyError:
     return BusyError("no worker became free before the caller's deadline")
 
 
-def overdue(task: Task, seconds: float) -> LimitError:
-    if task.unhurried(seconds):
+def timed_out(task: Task, seconds: float) -> LimitError:
+    if task.has_full_time(seconds):
         return LimitError("time", f"did not finish within {task.limits.seconds:g} s", **_where(task))
     return LimitError("time", "did not finish before the caller's deadline", **_where(task))
 
 
-def stillborn(process: WorkerProcess, cause: str) -> InternalError:
+def start_failed(process: WorkerProcess, cause: str) -> InternalError:
     """A worker that ended before it was ready; no script is to blame."""
-    words = f": {process.last_words}" if process.last_words else ""
+    words = f": {process.stderr_tail}" if process.stderr_tail else ""
     return InternalError(f"no sandbox worker starts: it {cause}{words}")
 
 
-def died(task: Task, cause: str) -> InterpError:
-    """What the caller gets when the worker ended on its own (`cause` as the process was buried with)."""
+def worker_died(task: Task, cause: str) -> InterpError:
+    """What the caller gets when the worker ended on its own; `cause` as `WorkerProcess.exit_cause` tells it."""
     if cause == MEMORY:
         return LimitError("memory", "used more memory than its worker may have", **_where(task))
-    if cause == OUTSIDE:
+    if cause == KILLED_OUTSIDE:
         return InternalError(f"{ScriptError('its workers were killed from outside, twice', **_where(task))}")
     return ScriptError(f"its worker {cause}", **_where(task))
 
 
-def lied(task: Task, error: ProtocolError) -> ScriptError:
+def bad_reply(task: Task, error: ProtocolError) -> ScriptError:
     return ScriptError(f"its worker sent {error} and was stopped", **_where(task))
 
 
 def reason_of(cause: str) -> str:
-    """One word for the counters."""
-    return {MEMORY: MEMORY, OUTSIDE: "lost", CROWDED: "threads"}.get(cause, "crash")
+    """The cause in one word, for the counters."""
+    return {MEMORY: MEMORY, KILLED_OUTSIDE: "lost", TOO_MANY_THREADS: "threads"}.get(cause, "crash")
 
 
 def _where(task: Task) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""What confines the workers on this system, for people and machines: which walls stand, and why others do not.
+"""What confines the workers on this system, for people and machines: which walls hold, and why others do not.
 
-The words come from the workers themselves (confinement.py); here they are judged.
+The workers report them (confinement.py); here the reports are evaluated.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from msgspec import Struct
 
 WALLS = ("seccomp", "landlock", "noNewPrivileges", "limits", "notRoot")
 _REPORTED_AS = {"seccomp": "seccomp", "landlock": "landlock", "noNewPrivileges": "privileges", "limits": "limits"}
-_STANDING = ("on", "none can be gained")
+_IN_FORCE = ("on", "none can be gained")
 
 
 class Hardening(Struct, frozen=True):
-    """`walls` says which stand, `words` how each was reported, `gaps` a sentence for each that does not."""
+    """`walls` says which hold, `words` how each was reported, `gaps` a sentence for each that does not."""
 
     walls: dict[str, bool]
     words: dict[str, str]
@@ -30,7 +30,7 @@ def hardening_report(reported: Mapping[str, str], user: int | None = None) -> Ha
     'landlock: not offered by the kernel'
     """
     words = {wall: reported.get(name, "not reported") for wall, name in _REPORTED_AS.items()}
-    walls = {wall: word.startswith(_STANDING) for wall, word in words.items()}
+    walls = {wall: word.startswith(_IN_FORCE) for wall, word in words.items()}
     is_root = (os.geteuid() if user is None else user) == 0
     words["notRoot"] = "the server runs as root" if is_root else "on"
     walls["notRoot"] = not is_root

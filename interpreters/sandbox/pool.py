@@ -16,11 +16,11 @@ from interpreters.core.engine import Limits, Outcome, Script
 from interpreters.core.errors import BusyError
 from interpreters.core.languages import engines_of_languages
 from interpreters.sandbox.calls import Recycling, Task, check_input
-from interpreters.sandbox.crew import Crew
 from interpreters.sandbox.dispatch import Dispatch
-from interpreters.sandbox.standing import Standings
+from interpreters.sandbox.pipeline import Job
+from interpreters.sandbox.reputation import Reputations
 from interpreters.sandbox.stats import Counters, SandboxStats
-from interpreters.sandbox.tray import Job
+from interpreters.sandbox.workers import Workers
 
 
 class SandboxPool:
@@ -37,14 +37,14 @@ class SandboxPool:
         max_waiting: int = 256,
         engines: Mapping[str, str] | None = None,
         recycling: Recycling | None = None,
-        standings: Standings | None = None,
+        reputations: Reputations | None = None,
         authors: Sequence[str] = ("",),
         isolated: bool = True,
     ) -> None:
         self.size = size
         self.limits = limits or Limits()
         self.max_waiting = max_waiting
-        self.standings = standings or Standings()
+        self.reputations = reputations or Reputations()
         self._engines = engines_of_languages() if engines is None else engines
         self._recycling = recycling or Recycling()
         self._counters = Counters()
@@ -57,16 +57,16 @@ class SandboxPool:
         """Start the workers and wait until every author has one ready; `InternalError` when none can be."""
         self._open = True
         try:
-            await asyncio.gather(*(self._start(author).someone_ready for author in self._authors))
+            await asyncio.gather(*(self._start(author).first_ready for author in self._authors))
         except BaseException:
             await self.close()
             raise
 
     def _start(self, author: str) -> Dispatch:
-        dispatch = Dispatch(self.size, self.limits, self.max_waiting, self.standings, self._counters)
-        dispatch.crew = Crew(self.size, self._engines, self.limits, self._recycling, dispatch)
+        dispatch = Dispatch(self.size, self.limits, self.max_waiting, self.reputations, self._counters)
+        dispatch.workers = Workers(self.size, self._engines, self.limits, self._recycling, dispatch)
         self._by_author[author] = dispatch
-        dispatch.crew.replenish()
+        dispatch.workers.replenish()
         return dispatch
 
     async def close(self) -> None:
@@ -115,19 +115,19 @@ class SandboxPool:
         return tuple(
             author
             for author, dispatch in self._by_author.items()
-            if not any(seat.conversation.ready for seat in dispatch.crew.seats)
+            if not any(worker.connection.ready for worker in dispatch.workers.pooled)
         )
 
     def stats(self) -> SandboxStats:
         """A snapshot for metrics."""
-        seats = [seat for dispatch in self._by_author.values() for seat in dispatch.crew.seats]
-        ready = sum(seat.conversation.ready for seat in seats)
+        seats = [worker for dispatch in self._by_author.values() for worker in dispatch.workers.pooled]
+        ready = sum(worker.connection.ready for worker in seats)
         return self._counters.snapshot(
-            self.standings.sentences(time.monotonic()),
+            self.reputations.quarantines(time.monotonic()),
             size=self.size * max(1, len(self._by_author)),
             ready=ready,
             starting=len(seats) - ready,
-            busy=sum(len(seat.tray) > 0 for seat in seats),
+            busy=sum(len(worker.pipeline) > 0 for worker in seats),
             waiting=sum(dispatch.waiting for dispatch in self._by_author.values()),
         )
 
@@ -138,7 +138,7 @@ class SandboxPool:
         dispatch = self._by_author.get(author) or self._start(author)
         check_input(task)
         loop = asyncio.get_running_loop()
-        self.standings.check(task, loop.time())
+        self.reputations.check(task, loop.time())
         job = Job(task, loop.create_future())
         self._counters.calls += 1
         dispatch.submit(job)

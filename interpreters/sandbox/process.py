@@ -1,4 +1,4 @@
-"""Worker processes as their parent sees them: how one is started, killed, reaped, and what it died of.
+"""Worker processes as their parent sees them: how one is started, killed, reaped, and why it ended.
 
 Kept free of heavy imports, so that the command line can start a worker before it imports anything else.
 """
@@ -21,17 +21,17 @@ _BOOT = (
     "import msgspec; del sys.modules['typing_extensions']; "
     "from interpreters.sandbox.worker import main; main({parent}, {preload!r})"
 )
-MEMORY, OUTSIDE = "memory", "killed from outside"
+MEMORY, KILLED_OUTSIDE = "memory", "killed from outside"
 MOST_THREADS = 64
 """Of a worker. Go's runtime has less than ten, Lua none; no filter can count them, so the parent looks."""
 
-CROWDED = f"started more than {MOST_THREADS} threads and was killed"
+TOO_MANY_THREADS = f"started more than {MOST_THREADS} threads and was killed"
 LOOK_AT_THREADS = 0.05
 """Seconds between two looks."""
 
 _FOLDER_LINKS = 2  # of an empty folder
 
-_LAST_WORDS = 4096
+_STDERR_BYTES = 4096
 _OUT_OF_MEMORY = (
     b"out of memory",
     b"cannot allocate memory",
@@ -44,17 +44,17 @@ _OUT_OF_MEMORY = (
 
 
 class WorkerProcess:
-    """One worker: its process id, the parent's end of its socket, the pipe with its last words."""
+    """One worker: its process id, the parent's end of its socket, the pipe from its standard error."""
 
-    __slots__ = ("_crowded", "_errors", "_status", "last_words", "pid", "socket")
+    __slots__ = ("_errors", "_status", "_too_many_threads", "pid", "socket", "stderr_tail")
 
     def __init__(self, pid: int, ours: socket.socket, errors: int) -> None:
         self.pid = pid
         self.socket = ours
-        self.last_words = ""
+        self.stderr_tail = ""
         self._errors = errors
         self._status: int | None = None
-        self._crowded = False
+        self._too_many_threads = False
 
     def kill(self) -> None:
         """The process is gone soon after; `reap` must follow. Harmless when it is gone already."""
@@ -75,11 +75,11 @@ class WorkerProcess:
         return True
 
     def look_at_threads(self) -> None:
-        """Kill it if it has more threads than any runtime needs. Where there is no /proc nobody can tell."""
+        """Kill it if it has more threads than any runtime needs. Where there is no /proc this is not known."""
         with contextlib.suppress(OSError):
             folder = os.stat(f"/proc/{self.pid}/task")  # noqa: PTH116 - pathlib is slow to import
             if self._status is None and folder.st_nlink - _FOLDER_LINKS > MOST_THREADS:
-                self._crowded = True
+                self._too_many_threads = True
                 self.kill()
 
     def wait(self, seconds: float) -> bool:
@@ -93,20 +93,20 @@ class WorkerProcess:
             pause = min(pause * 2, 0.02)
         return True
 
-    def bury(self) -> str:
-        """After `reap`: close what is left, and say what it died of: MEMORY, CROWDED, OUTSIDE, or how it crashed."""
-        words = b""
+    def exit_cause(self) -> str:
+        """After `reap`: close what is left. MEMORY, TOO_MANY_THREADS, KILLED_OUTSIDE, or how it crashed."""
+        stderr = b""
         with contextlib.suppress(OSError):
-            words = os.read(self._errors, _LAST_WORDS)
+            stderr = os.read(self._errors, _STDERR_BYTES)
         self.close()
-        self.last_words = words.decode(errors="replace").strip().rpartition("\n")[2][:200]
-        if self._crowded:
-            return CROWDED
-        if any(sign in words for sign in _OUT_OF_MEMORY):
+        self.stderr_tail = stderr.decode(errors="replace").strip().rpartition("\n")[2][:200]
+        if self._too_many_threads:
+            return TOO_MANY_THREADS
+        if any(sign in stderr for sign in _OUT_OF_MEMORY):
             return MEMORY
         code = os.waitstatus_to_exitcode(self._status or 0)
         if code == -signal.SIGKILL:
-            return OUTSIDE
+            return KILLED_OUTSIDE
         return f"crashed with {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class WorkerProcess:
 def start(preload: Sequence[str] = ()) -> WorkerProcess:
     """Start a worker without waiting for it. `preload` names modules it imports while it waits for its first frame.
 
-    The worker dies with the *thread* that starts it, as far as the kernel is concerned: call this from a thread that
+    The worker ends with the *thread* that starts it, as far as the kernel is concerned: call this from a thread that
     stays.
     """
     ours, theirs = socket.socketpair()
@@ -158,7 +158,7 @@ def start(preload: Sequence[str] = ()) -> WorkerProcess:
 
 
 def _environment() -> dict[str, str]:
-    """Nothing of the parent's. Times are UTC everywhere. A dying Go runtime says one line instead of a dump, and a
-    living one collects garbage seldom (a fifth of a call's time otherwise) until it holds more than a call may use."""
+    """Nothing of the parent's. Times are UTC everywhere. Go writes one line instead of a dump when it crashes,
+    and collects garbage seldom (a fifth of a call's time otherwise) until it holds more than a call may use."""
     go = {"GOTRACEBACK": "none", "GOMAXPROCS": "2", "GOGC": "400", "GOMEMLIMIT": "300MiB"}
     return {"TZ": "UTC0", "LC_ALL": "C.UTF-8"} | go

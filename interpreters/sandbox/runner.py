@@ -14,21 +14,21 @@ from interpreters.core.languages import engines_of_languages
 from interpreters.sandbox import process
 from interpreters.sandbox.calls import (
     STARTING,
-    Conversation,
+    Connection,
     Recycling,
     Task,
+    bad_reply,
     check_input,
-    died,
-    lied,
-    overdue,
+    no_worker_in_time,
     ran_out_of_memory,
     reason_of,
-    settle,
-    stillborn,
-    too_late,
+    result_of,
+    start_failed,
+    timed_out,
+    worker_died,
 )
 from interpreters.sandbox.messages import ProtocolError, Ready, Reply, decode_reply
-from interpreters.sandbox.standing import Standings
+from interpreters.sandbox.reputation import Reputations
 from interpreters.sandbox.stats import Counters, SandboxStats
 
 if TYPE_CHECKING:
@@ -50,17 +50,17 @@ class SandboxRunner:
         limits: Limits | None = None,
         engines: Mapping[str, str] | None = None,
         recycling: Recycling | None = None,
-        standings: Standings | None = None,
+        reputations: Reputations | None = None,
         first: process.WorkerProcess | None = None,
     ) -> None:
         self.workers = workers
         self.limits = limits or Limits()
-        self.standings = standings or Standings()
+        self.reputations = reputations or Reputations()
         self._engines = engines_of_languages() if engines is None else engines
         self._recycling = recycling or Recycling()
         self._languages: set[str] = set()
-        self._idle: list[Conversation] = [Conversation(first, self.limits)] if first else []
-        self._alive: set[Conversation] = set(self._idle)
+        self._idle: list[Connection] = [Connection(first, self.limits)] if first else []
+        self._alive: set[Connection] = set(self._idle)
         self._dying: list[process.WorkerProcess] = []
         self._busy = 0
         self._waiting = 0
@@ -82,8 +82,8 @@ class SandboxRunner:
             self._closed = True
             alive, self._alive, self._idle = list(self._alive), set(), []
             self._change.notify_all()
-        for conversation in alive:
-            self._bury(conversation)
+        for connection in alive:
+            self._remove(connection)
         for worker in self._dying:
             worker.wait(5.0)
             worker.close()
@@ -115,10 +115,10 @@ class SandboxRunner:
 
     def stats(self) -> SandboxStats:
         """A snapshot of the counters."""
-        ready = sum(conversation.ready for conversation in self._alive)
+        ready = sum(connection.ready for connection in self._alive)
         starting = len(self._alive) - ready
         return self._counters.snapshot(
-            self.standings.sentences(time.monotonic()),
+            self.reputations.quarantines(time.monotonic()),
             size=self.workers,
             ready=ready,
             starting=starting,
@@ -128,37 +128,37 @@ class SandboxRunner:
 
     def _run(self, task: Task) -> Outcome | frozenset[str]:
         check_input(task)
-        self.standings.check(task, time.monotonic())
+        self.reputations.check(task, time.monotonic())
         self._counters.calls += 1
         retried = fresh = False
         while True:
-            conversation = self._take(task, fresh=fresh)
-            used = conversation.answered > 0
+            connection = self._take(task, fresh=fresh)
+            used = connection.answered > 0
             try:
-                result = self._converse(conversation, task)
+                result = self._exchange(connection, task)
             except EOFError:
-                cause = self._lose(conversation)
-                if cause != process.OUTSIDE and not conversation.ready:
-                    raise stillborn(conversation.process, cause) from None
-                if self._closed or (retried if cause == process.OUTSIDE else fresh or not used):
+                cause = self._exit_cause(connection)
+                if cause != process.KILLED_OUTSIDE and not connection.ready:
+                    raise start_failed(connection.process, cause) from None
+                if self._closed or (retried if cause == process.KILLED_OUTSIDE else fresh or not used):
                     for _ in range(2 if retried else 1):
-                        self.standings.lose(task, reason_of(cause), time.monotonic())
-                    raise died(task, cause) from None
-                retried, fresh = (True, fresh) if cause == process.OUTSIDE else (retried, True)
+                        self.reputations.note_loss(task, reason_of(cause), time.monotonic())
+                    raise worker_died(task, cause) from None
+                retried, fresh = (True, fresh) if cause == process.KILLED_OUTSIDE else (retried, True)
             except ProtocolError as error:
                 self._counters.kills["protocol"] += 1
-                self._discard(conversation)
+                self._discard(connection)
                 if fresh or not used:
-                    self.standings.lose(task, "protocol", time.monotonic())
-                    raise lied(task, error) from None
+                    self.reputations.note_loss(task, "protocol", time.monotonic())
+                    raise bad_reply(task, error) from None
                 fresh = True
             except BaseException:
-                self._discard(conversation)
+                self._discard(connection)
                 raise
             else:
-                lost_to_memory = ran_out_of_memory(result) and conversation not in self._alive
+                lost_to_memory = ran_out_of_memory(result) and connection not in self._alive
                 if lost_to_memory and (fresh or not used):
-                    self.standings.lose(task, process.MEMORY, time.monotonic())
+                    self.reputations.note_loss(task, process.MEMORY, time.monotonic())
                 elif lost_to_memory:
                     fresh = True
                     self._counters.retries += 1
@@ -168,24 +168,24 @@ class SandboxRunner:
                 return result
             self._counters.retries += 1
 
-    def _take(self, task: Task, *, fresh: bool) -> Conversation:
+    def _take(self, task: Task, *, fresh: bool) -> Connection:
         """An idle worker that has the language loaded or can still load it; a new one if there may be one more.
 
-        `fresh`: one that has served nobody."""
+        `fresh`: one that has answered no call."""
         with self._change:
             while not self._closed:
                 self._languages.add(task.script.language)
                 for dead in [idle for idle in self._idle if idle.process.reap()]:
                     self._idle.remove(dead)
-                    self._counters.kills[reason_of(dead.process.bury())] += 1
-                    self._bury(dead)
-                for conversation in reversed(self._idle):
-                    if self._speaks(conversation, task.script.language) and not (fresh and conversation.answered):
-                        self._idle.remove(conversation)
+                    self._counters.kills[reason_of(dead.process.exit_cause())] += 1
+                    self._remove(dead)
+                for connection in reversed(self._idle):
+                    if self._can_run(connection, task.script.language) and not (fresh and connection.answered):
+                        self._idle.remove(connection)
                         self._busy += 1
-                        return conversation
+                        return connection
                 if len(self._alive) >= self.workers and self._idle:
-                    self._bury(self._idle.pop())
+                    self._remove(self._idle.pop())
                 if len(self._alive) < self.workers:
                     self._busy += 1
                     return self._start()
@@ -193,14 +193,14 @@ class SandboxRunner:
                 ended = not self._change.wait(None if task.deadline is None else task.deadline - time.monotonic())
                 self._waiting -= 1
                 if ended:
-                    raise too_late()
+                    raise no_worker_in_time()
         raise BusyError("the sandbox is closed")
 
-    def _speaks(self, conversation: Conversation, language: str) -> bool:
-        loaded = conversation.engines
+    def _can_run(self, connection: Connection, language: str) -> bool:
+        loaded = connection.engines
         return loaded is None or language in loaded or language not in self._engines
 
-    def _start(self) -> Conversation:
+    def _start(self) -> Connection:
         """A worker ends with the thread that started it, so a passing thread lets one that stays do it."""
         if threading.current_thread() is threading.main_thread():
             worker = process.start()
@@ -210,58 +210,58 @@ class SandboxRunner:
 
                 self._spawner = ThreadPoolExecutor(1, "sandbox-spawner")
             worker = self._spawner.submit(process.start).result()
-        conversation = Conversation(worker, self.limits)
-        self._alive.add(conversation)
-        return conversation
+        connection = Connection(worker, self.limits)
+        self._alive.add(connection)
+        return connection
 
-    def _converse(self, conversation: Conversation, task: Task) -> Outcome | frozenset[str] | InterpError:
-        if conversation.engines is None:
+    def _exchange(self, connection: Connection, task: Task) -> Outcome | frozenset[str] | InterpError:
+        if connection.engines is None:
             engines = {name: self._engines[name] for name in self._languages if name in self._engines}
-            self._send(conversation, conversation.load(engines, self._recycling), STARTING)
+            self._send(connection, connection.load(engines, self._recycling), STARTING)
         now = time.monotonic()
         seconds = task.seconds(now)
         if seconds <= 0:
-            self._put_back(conversation)
-            return too_late()
-        longest = conversation.patience(task, seconds, now)
-        frame = conversation.call(task, seconds)
+            self._put_back(connection)
+            return no_worker_in_time()
+        longest = connection.kill_after(task, seconds, now)
+        frame = connection.call(task, seconds)
         try:
-            self._send(conversation, frame, longest + (0 if conversation.ready else STARTING))
-            if not conversation.ready:
-                conversation.greet(self._receive(conversation, STARTING))
-                self._hardening = conversation.hardening
-            reply = self._receive(conversation, longest)
+            self._send(connection, frame, longest + (0 if connection.ready else STARTING))
+            if not connection.ready:
+                connection.accept_ready(self._receive(connection, STARTING))
+                self._hardening = connection.hardening
+            reply = self._receive(connection, longest)
         except TimeoutError:
-            if not conversation.ready:
-                raise stillborn(conversation.process, "did not become ready") from None
+            if not connection.ready:
+                raise start_failed(connection.process, "did not become ready") from None
             self._counters.kills["time"] += 1
-            if task.unhurried(seconds):
-                self.standings.lose(task, "time", time.monotonic())
-            raise overdue(task, seconds) from None
-        if conversation.buffer.pending or isinstance(reply, Ready):
-            raise ProtocolError("more than one reply" if conversation.buffer.pending else "a reply to something else")
-        result = settle(task, reply, seconds)
-        conversation.answered += 1
+            if task.has_full_time(seconds):
+                self.reputations.note_loss(task, "time", time.monotonic())
+            raise timed_out(task, seconds) from None
+        if connection.buffer.pending or isinstance(reply, Ready):
+            raise ProtocolError("more than one reply" if connection.buffer.pending else "a reply to something else")
+        result = result_of(task, reply, seconds)
+        connection.answered += 1
         if reply.heavy:
             self._counters.kills[process.MEMORY] += 1
-            self._discard(conversation)
+            self._discard(connection)
         else:
-            self._put_back(conversation)
+            self._put_back(connection)
         return result
 
-    def _send(self, conversation: Conversation, frame: bytearray, seconds: float) -> None:
-        conversation.process.socket.settimeout(seconds)
+    def _send(self, connection: Connection, frame: bytearray, seconds: float) -> None:
+        connection.process.socket.settimeout(seconds)
         try:
-            conversation.process.socket.sendall(frame)
+            connection.process.socket.sendall(frame)
         except TimeoutError:
             raise
         except OSError as error:
             raise EOFError from error
 
-    def _receive(self, conversation: Conversation, seconds: float) -> Reply:
-        payload: bytearray | memoryview | None = conversation.buffer.take()
+    def _receive(self, connection: Connection, seconds: float) -> Reply:
+        payload: bytearray | memoryview | None = connection.buffer.take()
         until = time.monotonic() + seconds
-        sock = conversation.process.socket
+        sock = connection.process.socket
         while payload is None:
             sock.settimeout(min(process.LOOK_AT_THREADS, max(0.001, until - time.monotonic())))
             try:
@@ -269,7 +269,7 @@ class SandboxRunner:
             except TimeoutError:
                 if time.monotonic() > until:
                     raise
-                conversation.process.look_at_threads()
+                connection.process.look_at_threads()
                 continue
             except OSError as error:
                 raise EOFError from error
@@ -277,42 +277,42 @@ class SandboxRunner:
                 raise EOFError
             if time.monotonic() > until:
                 raise TimeoutError
-            payload = conversation.buffer.feed(memoryview(chunk))
+            payload = connection.buffer.feed(memoryview(chunk))
         return decode_reply(payload)
 
-    def _put_back(self, conversation: Conversation) -> None:
-        """Idle again; a worn-out worker goes, and its successor starts while nobody waits for it."""
-        if conversation.spent:
+    def _put_back(self, connection: Connection) -> None:
+        """Idle again; a worker that has served long enough is replaced while no call waits for it."""
+        if connection.spent:
             self._counters.recycled += 1
-            self._discard(conversation)
+            self._discard(connection)
             return
         with self._change:
             self._busy -= 1
             if not self._closed:
-                self._idle.append(conversation)
+                self._idle.append(connection)
             self._change.notify()
 
-    def _discard(self, conversation: Conversation) -> None:
+    def _discard(self, connection: Connection) -> None:
         with self._change:
             self._busy -= 1
-            self._bury(conversation)
+            self._remove(connection)
             if not self._closed:
                 self._idle.append(self._start())
             self._change.notify()
 
-    def _lose(self, conversation: Conversation) -> str:
-        """The worker hung up: what it died of."""
-        conversation.process.kill()
-        conversation.process.wait(5.0)
-        cause = conversation.process.bury()
+    def _exit_cause(self, connection: Connection) -> str:
+        """The worker closed its socket: why it ended."""
+        connection.process.kill()
+        connection.process.wait(5.0)
+        cause = connection.process.exit_cause()
         self._counters.kills[reason_of(cause)] += 1
-        self._discard(conversation)
+        self._discard(connection)
         return cause
 
-    def _bury(self, conversation: Conversation) -> None:
-        self._alive.discard(conversation)
-        conversation.process.kill()
-        still = [worker for worker in (*self._dying, conversation.process) if not worker.reap()]
-        for worker in {*self._dying, conversation.process} - {*still}:
+    def _remove(self, connection: Connection) -> None:
+        self._alive.discard(connection)
+        connection.process.kill()
+        still = [worker for worker in (*self._dying, connection.process) if not worker.reap()]
+        for worker in {*self._dying, connection.process} - {*still}:
             worker.close()
         self._dying = still

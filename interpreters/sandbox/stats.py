@@ -6,7 +6,7 @@ from collections import Counter
 
 from msgspec import Struct, field
 
-from interpreters.sandbox.standing import Sentence
+from interpreters.sandbox.reputation import Quarantine
 
 
 class SandboxStats(Struct, frozen=True):
@@ -21,7 +21,7 @@ class SandboxStats(Struct, frozen=True):
     retries: int
     recycled: int
     kills: dict[str, int]
-    quarantined: tuple[Sentence, ...]
+    quarantined: tuple[Quarantine, ...]
 
 
 class Counters(Struct):
@@ -33,7 +33,7 @@ class Counters(Struct):
     kills: Counter[str] = field(default_factory=Counter)
 
     def snapshot(
-        self, quarantined: tuple[Sentence, ...], *, size: int, ready: int, starting: int, busy: int, waiting: int
+        self, quarantined: tuple[Quarantine, ...], *, size: int, ready: int, starting: int, busy: int, waiting: int
     ) -> SandboxStats:
         return SandboxStats(
             size=size,

@@ -1,7 +1,7 @@
 """The worker process: reads calls from its socket, runs them in an engine, writes the answers back.
 
-Started by `process.start` as `python -I -S`; its only descriptors are the socket (3) and a pipe for the last words of a
-dying runtime (2). Engines are imported by name when the first frame asks for them; after that the process is sealed.
+Started by `process.start` as `python -I -S`; its only descriptors are the socket (3) and a pipe for what a crashing
+runtime writes (2). Engines are imported by name when the first frame asks for them; after that the process is sealed.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ class Service:
         metrics.in_flight.set(self.load.requests)
         metrics.waiting.set(stats.waiting)
         metrics.workers.set(stats.ready)
-        whole = sum(sentence.whole for sentence in stats.quarantined)
+        whole = sum(quarantine.whole for quarantine in stats.quarantined)
         metrics.quarantined.set(whole)
         metrics.quarantined_calls.set(len(stats.quarantined) - whole)
         metrics.scripts.set(len(self.catalog.kinds))

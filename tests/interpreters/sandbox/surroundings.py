@@ -1,4 +1,4 @@
-"""What the sandbox's tests share: the probe engine, calls to it, looks at trays and at what a front leaves."""
+"""What the sandbox's tests share: the probe engine, calls to it, looks at pipelines and at what a front leaves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from interpreters.core.engine import Outcome, Script
 from interpreters.core.errors import InterpError
 from interpreters.sandbox.pool import SandboxPool
-from interpreters.sandbox.standing import digest_of
+from interpreters.sandbox.reputation import digest_of
 
 PROBE = {"probe": "tests.interpreters.sandbox.probe:ProbeEngine"}
 
@@ -46,14 +46,14 @@ def nothing_left_behind() -> Iterator[None]:
     assert len(descriptors()) <= files
 
 
-def trays(pool: SandboxPool) -> list[int]:
+def pipelines(pool: SandboxPool) -> list[int]:
     """How many calls each worker has in hand."""
-    return sorted(len(seat.tray) for dispatch in pool._by_author.values() for seat in dispatch.crew.seats)
+    return sorted(len(worker.pipeline) for dispatch in pool._by_author.values() for worker in dispatch.workers.pooled)
 
 
-def laid(pool: SandboxPool) -> int:
-    """How many calls lie ready in workers that have not begun them."""
-    return sum(max(0, in_hand - 1) for in_hand in trays(pool))
+def pipelined(pool: SandboxPool) -> int:
+    """How many calls workers have been sent and have not begun."""
+    return sum(max(0, in_hand - 1) for in_hand in pipelines(pool))
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
@@ -62,11 +62,11 @@ async def eventually(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def make_brisk(pool: SandboxPool, *names: str) -> None:
+async def make_fast(pool: SandboxPool, *names: str) -> None:
     """With every worker up, let these scripts answer once."""
     await eventually(lambda: pool.stats().ready == pool.size)
     for name in names:
-        while not pool.standings.brisk(digest_of(probe(name)), now=0):  # a busy machine may take more than one call
+        while not pool.reputations.is_fast(digest_of(probe(name)), now=0):  # a busy machine may take more than one call
             await pool.call(probe(name), "echo", [b"0"])
 
 

@@ -1,4 +1,4 @@
-"""What one author's script does to its worker is no other author's misfortune, and blame needs proof."""
+"""What a script does to its worker does not concern other authors, and only proven losses count against it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from interpreters.core.engine import BUNDLED, MIB, Limits, Script
 from interpreters.core.errors import BusyError, LimitError, QuarantinedError, ScriptError
 from interpreters.sandbox.calls import Recycling, Task
 from interpreters.sandbox.pool import SandboxPool
+from interpreters.sandbox.reputation import RESPAWN_SECONDS, RESPAWNS, Reputations
 from interpreters.sandbox.runner import SandboxRunner
-from interpreters.sandbox.standing import RESPAWN_SECONDS, RESPAWNS, Standings
 from tests.interpreters.sandbox.surroundings import PROBE, nothing_left_behind
 
 PATIENT = Limits(seconds=30)
@@ -58,7 +58,7 @@ async def test_a_worker_that_a_call_made_heavy_serves_nobody_else() -> None:
 
 @pytest.mark.parametrize("act", ["exit", "MemoryError", "NotAReply"])
 async def test_what_fails_in_a_used_worker_is_tried_on_a_fresh_one_before_anyone_is_blamed(act: str) -> None:
-    async with SandboxPool(1, engines=PROBE, limits=PATIENT, standings=Standings(losses=1)) as pool:
+    async with SandboxPool(1, engines=PROBE, limits=PATIENT, reputations=Reputations(losses=1)) as pool:
         await pid_of(pool, "")
         once = await pool.call(by(""), "OnceUsed", [b'"%s"' % act.encode()])
         assert once.values == (b'"fresh"',)
@@ -68,7 +68,7 @@ async def test_what_fails_in_a_used_worker_is_tried_on_a_fresh_one_before_anyone
 
 @pytest.mark.parametrize("act", ["exit", "MemoryError", "NotAReply"])
 def test_the_blocking_front_tries_a_fresh_worker_too(act: str) -> None:
-    with SandboxRunner(engines=PROBE, limits=PATIENT, standings=Standings(losses=1)) as runner:
+    with SandboxRunner(engines=PROBE, limits=PATIENT, reputations=Reputations(losses=1)) as runner:
         runner.call(by(""), "echo", [])
         assert runner.call(by(""), "OnceUsed", [b'"%s"' % act.encode()]).values == (b'"fresh"',)
         assert runner.stats().quarantined == ()
@@ -111,50 +111,50 @@ def task(argument: bytes, author: str = "") -> Task:
 
 
 def test_a_bundled_script_is_never_in_quarantine_as_a_whole() -> None:
-    standings = Standings(losses=3)
+    reputations = Reputations(losses=3)
     for argument in (b"1", b"2", b"3"):
-        standings.lose(task(argument, BUNDLED), "memory", 0)
-    standings.check(task(b"4", BUNDLED), 1)
+        reputations.note_loss(task(argument, BUNDLED), "memory", 0)
+    reputations.check(task(b"4", BUNDLED), 1)
     for _ in range(2):
-        standings.lose(task(b"1", BUNDLED), "memory", 2)
+        reputations.note_loss(task(b"1", BUNDLED), "memory", 2)
     with pytest.raises(QuarantinedError):
-        standings.check(task(b"1", BUNDLED), 3)
-    standings.check(task(b"2", BUNDLED), 3)
+        reputations.check(task(b"1", BUNDLED), 3)
+    reputations.check(task(b"2", BUNDLED), 3)
 
 
-def test_a_copy_of_a_script_in_other_hands_has_a_standing_of_its_own() -> None:
-    standings = Standings(losses=1)
-    standings.lose(task(b"1", "somebody"), "crash", 0)
+def test_a_copy_of_a_script_of_another_author_has_a_reputation_of_its_own() -> None:
+    reputations = Reputations(losses=1)
+    reputations.note_loss(task(b"1", "somebody"), "crash", 0)
     with pytest.raises(QuarantinedError):
-        standings.check(task(b"1", "somebody"), 1)
-    standings.check(task(b"1", BUNDLED), 1)
+        reputations.check(task(b"1", "somebody"), 1)
+    reputations.check(task(b"1", BUNDLED), 1)
 
 
 def test_workers_lost_on_ever_new_objects_come_out_of_a_budget_that_fills_again() -> None:
-    standings = Standings(losses=3)
+    reputations = Reputations(losses=3)
     for number in range(RESPAWNS):
-        standings.check(task(b"%d" % number, BUNDLED), 0)
-        standings.lose(task(b"%d" % number, BUNDLED), "memory", 0)
+        reputations.check(task(b"%d" % number, BUNDLED), 0)
+        reputations.note_loss(task(b"%d" % number, BUNDLED), "memory", 0)
     with pytest.raises(BusyError, match=r"has cost 20 workers within a short time; it is asked again in 3\.0 s"):
-        standings.check(task(b"another", BUNDLED), 0)
-    standings.check(task(b"another"), 0)
-    standings.check(task(b"another", BUNDLED), RESPAWN_SECONDS)
-    standings.lose(task(b"another", BUNDLED), "memory", RESPAWN_SECONDS)
+        reputations.check(task(b"another", BUNDLED), 0)
+    reputations.check(task(b"another"), 0)
+    reputations.check(task(b"another", BUNDLED), RESPAWN_SECONDS)
+    reputations.note_loss(task(b"another", BUNDLED), "memory", RESPAWN_SECONDS)
     with pytest.raises(BusyError):
-        standings.check(task(b"a third", BUNDLED), RESPAWN_SECONDS)
-    standings.check(task(b"a third", BUNDLED), 3 * RESPAWN_SECONDS)
+        reputations.check(task(b"a third", BUNDLED), RESPAWN_SECONDS)
+    reputations.check(task(b"a third", BUNDLED), 3 * RESPAWN_SECONDS)
 
 
 def test_large_objects_that_use_up_the_budget_do_not_stop_the_usual_ones() -> None:
-    standings = Standings(losses=3)
+    reputations = Reputations(losses=3)
     for number in range(RESPAWNS):
-        standings.lose(task(b"%1000d" % number, BUNDLED), "time", 0)
+        reputations.note_loss(task(b"%1000d" % number, BUNDLED), "time", 0)
     for size, is_refused in ((8000, True), (1000, True), (500, True), (499, False), (0, False)):
         with pytest.raises(BusyError) if is_refused else nullcontext():
-            standings.check(task(b"x" * size, BUNDLED), 0)
-    standings.lose(task(b"x" * 400, BUNDLED), "time", 0)
+            reputations.check(task(b"x" * size, BUNDLED), 0)
+    reputations.note_loss(task(b"x" * 400, BUNDLED), "time", 0)
     with pytest.raises(BusyError):
-        standings.check(task(b"x" * 400, BUNDLED), 1)
-    standings.lose(task(b"", BUNDLED), "time", 1)
+        reputations.check(task(b"x" * 400, BUNDLED), 1)
+    reputations.note_loss(task(b"", BUNDLED), "time", 1)
     with pytest.raises(BusyError):
-        standings.check(task(b"", BUNDLED), 1)
+        reputations.check(task(b"", BUNDLED), 1)

@@ -12,7 +12,7 @@ import pytest
 from interpreters.core.engine import Limits, Script
 from interpreters.core.errors import InternalError, LimitError
 from interpreters.sandbox.pool import SandboxPool
-from interpreters.sandbox.standing import Standings
+from interpreters.sandbox.reputation import Reputations
 from tests.interpreters.sandbox.surroundings import descriptors, nothing_left_behind, resident
 
 SPINNER = {"spinner": "tests.interpreters.sandbox.spinner:SpinnerEngine"}
@@ -47,9 +47,9 @@ async def kill_from_outside(pool: SandboxPool) -> None:
 
 
 async def test_a_thousand_kills_leave_no_trace() -> None:
-    standings = Standings(losses=0, window=0)
+    reputations = Reputations(losses=0, window=0)
     with nothing_left_behind():
-        async with SandboxPool(2, engines=SPINNER, standings=standings, limits=Limits(seconds=20)) as pool:
+        async with SandboxPool(2, engines=SPINNER, reputations=reputations, limits=Limits(seconds=20)) as pool:
             memory = files = rounds = 0
             while sum(pool.stats().kills.values()) < KILLS:
                 kill = kill_by_deadline if rounds % 2 else kill_from_outside

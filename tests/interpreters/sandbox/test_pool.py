@@ -24,7 +24,7 @@ from interpreters.core.errors import (
 )
 from interpreters.sandbox.calls import Recycling
 from interpreters.sandbox.pool import SandboxPool
-from interpreters.sandbox.standing import Standings
+from interpreters.sandbox.reputation import Reputations
 from tests.interpreters.sandbox.surroundings import PROBE, eventually, nothing_left_behind, probe
 
 PATIENT = Limits(seconds=20)  # a busy machine is no fault
@@ -206,7 +206,7 @@ async def test_no_more_may_wait_than_allowed() -> None:
 
 async def test_cancelling_frees_the_worker_and_blames_nobody() -> None:
     with nothing_left_behind():
-        async with SandboxPool(1, engines=PROBE, limits=Limits(seconds=60), standings=Standings(losses=1)) as pool:
+        async with SandboxPool(1, engines=PROBE, limits=Limits(seconds=60), reputations=Reputations(losses=1)) as pool:
             running = asyncio.ensure_future(pool.call(probe("s"), "sleep", []))
             await eventually(lambda: pool.stats().busy == 1)
             waiting = asyncio.ensure_future(pool.call(probe("s"), "echo", [b"1"]))
@@ -237,7 +237,7 @@ async def test_a_worker_that_dies_idle_is_not_the_next_scripts_fault() -> None:
 
 
 async def test_a_call_whose_worker_is_killed_from_outside_is_run_again() -> None:
-    async with SandboxPool(1, engines=PROBE, limits=Limits(seconds=20), standings=Standings(losses=1)) as pool:
+    async with SandboxPool(1, engines=PROBE, limits=Limits(seconds=20), reputations=Reputations(losses=1)) as pool:
         pid = await pid_of(pool)
         call = asyncio.ensure_future(pool.call(probe(), "nap", [b"0.5"]))
         await eventually(lambda: pool.stats().busy == 1)
@@ -261,7 +261,7 @@ async def test_a_script_that_keeps_losing_workers_is_quarantined_and_the_others_
         assert (await pool.call(probe(), "echo", [b"1"], limits=PATIENT)).values == (b"1",)
         cured = await pool.call(Script("bad", "probe", "cured"), "echo", [b"1"], limits=PATIENT)
         assert cured.values == (b"1",)
-        assert [sentence.script for sentence in pool.stats().quarantined] == ["bad"]
+        assert [quarantine.script for quarantine in pool.stats().quarantined] == ["bad"]
 
 
 async def test_those_who_wait_when_their_script_is_quarantined_are_told_at_once() -> None:
@@ -272,7 +272,7 @@ async def test_those_who_wait_when_their_script_is_quarantined_are_told_at_once(
 
 
 async def test_many_calls_of_a_bad_script_leave_room_for_the_others() -> None:
-    async with SandboxPool(2, engines=PROBE, limits=Limits(seconds=2), standings=Standings(losses=0)) as pool:
+    async with SandboxPool(2, engines=PROBE, limits=Limits(seconds=2), reputations=Reputations(losses=0)) as pool:
         bad = [asyncio.ensure_future(outcome_or_error(pool.call(probe("bad"), "spin", []))) for _ in range(3)]
         await eventually(lambda: pool.stats().busy == 1)
         for _ in range(20):

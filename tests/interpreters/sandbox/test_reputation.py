@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from interpreters.core.engine import Limits, Script
 from interpreters.core.errors import QuarantinedError
 from interpreters.sandbox.calls import Task
-from interpreters.sandbox.standing import Standings, digest_of
-from interpreters.sandbox.waiting import FairQueue, Turnstile
+from interpreters.sandbox.fair_queue import ConcurrencyLimit, FairQueue
+from interpreters.sandbox.reputation import Reputations, digest_of
 
 BAD = Script("bad.lua", "lua", "while true do end")
 
@@ -20,7 +20,7 @@ BAD = Script("bad.lua", "lua", "while true do end")
 @dataclass(eq=False)
 class Waiter:
     digest: str
-    doubtful: bool = False
+    suspect: bool = False
 
 
 def task(script: Script = BAD, argument: bytes = b"{}", function: str = "F") -> Task:
@@ -28,12 +28,12 @@ def task(script: Script = BAD, argument: bytes = b"{}", function: str = "F") -> 
 
 
 def test_the_third_loss_within_the_window_is_quarantine_and_says_why() -> None:
-    standings = Standings(losses=3, window=100)
+    reputations = Reputations(losses=3, window=100)
     for moment, reason in ((0, "time"), (10, "memory"), (20, "time")):
-        standings.check(task(), moment)
-        standings.lose(task(), reason, moment)
+        reputations.check(task(), moment)
+        reputations.note_loss(task(), reason, moment)
     with pytest.raises(QuarantinedError) as caught:
-        standings.check(task(argument=b"[]"), 21)
+        reputations.check(task(argument=b"[]"), 21)
     assert str(caught.value) == (
         "bad.lua: in F: in quarantine: it lost 3 workers (2 by time, 1 by memory)"
         " and is tried again when its text changes, or after 100 s"
@@ -41,111 +41,111 @@ def test_the_third_loss_within_the_window_is_quarantine_and_says_why() -> None:
 
 
 def test_a_script_that_has_answered_is_refused_the_same_call_only() -> None:
-    standings = Standings(losses=3, window=100)
-    standings.prove(digest_of(BAD), 0.001)
+    reputations = Reputations(losses=3, window=100)
+    reputations.note_reply(digest_of(BAD), 0.001)
     for argument in (b"1", b"2", b"3", b"1", b"1"):
-        standings.check(task(argument=b"1"), 0)
-        standings.lose(task(argument=argument), "time", 0)
+        reputations.check(task(argument=b"1"), 0)
+        reputations.note_loss(task(argument=argument), "time", 0)
     with pytest.raises(QuarantinedError) as caught:
-        standings.check(task(argument=b"1"), 1)
+        reputations.check(task(argument=b"1"), 1)
     assert str(caught.value) == (
         "bad.lua: in F: in quarantine: on this object it lost 3 workers (3 by time)"
         " and is tried again when either changes, or after 100 s"
     )
     for other in (task(argument=b"2"), task(argument=b"1", function="G"), task(Script("x", "lua", "")), task()):
-        standings.check(other, 1)
+        reputations.check(other, 1)
 
 
 def test_knowing_a_scripts_functions_is_no_answer() -> None:
-    standings = Standings(losses=1)
-    standings.prove(digest_of(BAD))
-    standings.lose(task(argument=b"1"), "time", 0)
+    reputations = Reputations(losses=1)
+    reputations.note_reply(digest_of(BAD))
+    reputations.note_loss(task(argument=b"1"), "time", 0)
     with pytest.raises(QuarantinedError):
-        standings.check(task(argument=b"2"), 1)
+        reputations.check(task(argument=b"2"), 1)
 
 
 def test_quarantine_ends_after_the_window_and_never_hides_a_scripts_functions() -> None:
     for answered in (False, True):
-        standings = Standings(losses=1, window=100)
+        reputations = Reputations(losses=1, window=100)
         if answered:
-            standings.prove(digest_of(BAD), 0.001)
-        standings.lose(task(), "time", 0)
-        assert [sentence.whole for sentence in standings.sentences(99)] == [not answered]
-        standings.check(task(function=""), 99)
+            reputations.note_reply(digest_of(BAD), 0.001)
+        reputations.note_loss(task(), "time", 0)
+        assert [quarantine.whole for quarantine in reputations.quarantines(99)] == [not answered]
+        reputations.check(task(function=""), 99)
         with pytest.raises(QuarantinedError):
-            standings.check(task(), 99)
-        standings.check(task(), 100)
-        assert standings.sentences(100) == ()
+            reputations.check(task(), 99)
+        reputations.check(task(), 100)
+        assert reputations.quarantines(100) == ()
 
 
 def test_losses_far_apart_are_forgiven() -> None:
-    standings = Standings(losses=3, window=100)
+    reputations = Reputations(losses=3, window=100)
     for moment in (0, 60, 120, 180, 240):
-        standings.lose(task(), "time", moment)
-        standings.check(task(), moment)
+        reputations.note_loss(task(), "time", moment)
+        reputations.check(task(), moment)
 
 
 def test_another_name_does_not_help_but_another_text_does() -> None:
-    standings = Standings(losses=1)
-    standings.lose(task(), "time", 0)
+    reputations = Reputations(losses=1)
+    reputations.note_loss(task(), "time", 0)
     with pytest.raises(QuarantinedError):
-        standings.check(task(Script("renamed.lua", "lua", BAD.text)), 1)
-    standings.check(task(Script(BAD.name, "lua", BAD.text + " ")), 1)
+        reputations.check(task(Script("renamed.lua", "lua", BAD.text)), 1)
+    reputations.check(task(Script(BAD.name, "lua", BAD.text + " ")), 1)
 
 
 def test_quarantine_can_be_switched_off() -> None:
-    standings = Standings(losses=0)
+    reputations = Reputations(losses=0)
     for moment in range(50):
-        standings.lose(task(), "time", moment)
-    standings.check(task(), 51)
+        reputations.note_loss(task(), "time", moment)
+    reputations.check(task(), 51)
 
 
 def test_a_suspect_is_one_until_the_window_has_passed() -> None:
-    standings = Standings(window=100)
-    standings.strike(digest_of(BAD), now=0)
-    assert standings.suspect(digest_of(BAD), now=99)
-    assert not standings.suspect(digest_of(BAD), now=101)
+    reputations = Reputations(window=100)
+    reputations.make_suspect(digest_of(BAD), now=0)
+    assert reputations.is_suspect(digest_of(BAD), now=99)
+    assert not reputations.is_suspect(digest_of(BAD), now=101)
 
 
 def test_suspects_together_hold_half_of_the_workers_and_proven_scripts_all() -> None:
-    standings = Standings()
-    turnstile = Turnstile(4, standings)
+    reputations = Reputations()
+    concurrency = ConcurrencyLimit(4, reputations)
     for name in "ab":
-        standings.strike(name, now=0)
-    standings.prove("good")
+        reputations.make_suspect(name, now=0)
+    reputations.note_reply("good")
     for name in "ab":
-        assert turnstile.admits(name, now=1)
-        turnstile.enter(Waiter(name), now=1)
-    assert not turnstile.admits("a", now=1)
+        assert concurrency.admits(name, now=1)
+        concurrency.enter(Waiter(name), now=1)
+    assert not concurrency.admits("a", now=1)
     for _ in range(4):
-        assert turnstile.admits("good", now=1)
-        turnstile.enter(Waiter("good"), now=1)
+        assert concurrency.admits("good", now=1)
+        concurrency.enter(Waiter("good"), now=1)
 
 
 def test_an_unproven_script_holds_half_of_the_workers() -> None:
-    turnstile = Turnstile(4, Standings())
+    concurrency = ConcurrencyLimit(4, Reputations())
     waiters = [Waiter("new"), Waiter("new")]
     for waiter in waiters:
-        assert turnstile.admits("new", now=0)
-        turnstile.enter(waiter, now=0)
-    assert not turnstile.admits("new", now=0)
-    assert turnstile.admits("other", now=0)
-    turnstile.leave(waiters[0])
-    assert turnstile.admits("new", now=0)
+        assert concurrency.admits("new", now=0)
+        concurrency.enter(waiter, now=0)
+    assert not concurrency.admits("new", now=0)
+    assert concurrency.admits("other", now=0)
+    concurrency.leave(waiters[0])
+    assert concurrency.admits("new", now=0)
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=30))
 def test_the_queue_serves_everyone_once_in_order_within_a_script_and_scripts_in_turn(names: list[str]) -> None:
-    standings = Standings()
+    reputations = Reputations()
     for name in "abc":
-        standings.prove(name)
-    turnstile = Turnstile(1, standings)
+        reputations.note_reply(name)
+    concurrency = ConcurrencyLimit(1, reputations)
     queue: FairQueue[Waiter] = FairQueue()
     waiters = [Waiter(name) for name in names]
     for waiter in waiters:
-        queue.join(waiter)
+        queue.add(waiter)
     served: list[Waiter] = []
-    while (waiter := queue.first(turnstile, now=0)) is not None:
+    while (waiter := queue.first(concurrency, now=0)) is not None:
         queue.take(waiter)
         served.append(waiter)
     assert len(queue) == 0
@@ -161,9 +161,9 @@ def test_who_leaves_the_queue_is_not_served(entries: list[tuple[str, bool]]) -> 
     queue: FairQueue[Waiter] = FairQueue()
     waiters = [(Waiter(name), stays) for name, stays in entries]
     for waiter, _ in waiters:
-        queue.join(waiter)
+        queue.add(waiter)
     for waiter, stays in waiters:
         if not stays:
-            queue.leave(waiter)
+            queue.discard(waiter)
     assert {id(waiter) for waiter in queue} == {id(waiter) for waiter, stays in waiters if stays}
     assert len(queue) == sum(stays for _, stays in waiters)

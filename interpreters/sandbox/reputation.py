@@ -1,4 +1,4 @@
-"""What each script has done to its workers so far: proven, suspect or in quarantine. Pure: told the time, never asks.
+"""What each script has done to its workers so far: trusted, suspect or in quarantine. Pure: is told the time.
 
 A script is known by its digest, so a changed text starts afresh.
 """
@@ -19,11 +19,11 @@ from interpreters.sandbox.calls import Task
 K = TypeVar("K")
 V = TypeVar("V")
 
-BRISK = 0.002
-"""Seconds within which a script answers that need not be waited for."""
+FAST_SECONDS = 0.002
+"""Seconds within which a fast script answers."""
 
-EARNED = 32
-"""Answers in a row, each within that time, that earn a script the name."""
+FAST_ANSWERS = 32
+"""Answers in a row, each within that time, after which a script counts as fast."""
 
 RESPAWNS = 20
 """Workers that one script may cost in a burst, on whatever objects."""
@@ -34,11 +34,11 @@ RESPAWN_SECONDS = 3.0
 MUCH_SMALLER = 2
 """So many times smaller than the smallest call that cost a worker is a call that need not wait for the budget."""
 
-_Accused = str | tuple[str, bytes]
+_Subject = str | tuple[str, bytes]
 """A script's digest, alone or with the digest of a call."""
 
 REMEMBERED = 10_000
-"""Entries kept in each book; the oldest is forgotten first."""
+"""Entries kept in each table; the oldest is removed first."""
 
 
 @lru_cache(maxsize=1024)
@@ -48,10 +48,10 @@ def digest_of(script: Script) -> str:
 
 
 class _Record(Struct):
-    """What speaks for a script."""
+    """How a script has answered so far."""
 
     has_answered: bool = False
-    brisk_answers: int = 0  # in a row, up to now
+    fast_answers: int = 0  # in a row, up to now
 
 
 class _Budget(Struct, frozen=True):
@@ -62,7 +62,7 @@ class _Budget(Struct, frozen=True):
     smallest: int
 
 
-class Sentence(Struct, frozen=True):
+class Quarantine(Struct, frozen=True):
     """What is not run for a while, and what it lost its workers to, most frequent reason first."""
 
     script: str
@@ -80,8 +80,8 @@ class Sentence(Struct, frozen=True):
         return f"in quarantine: on this object it {lost} when either changes, or after {self.seconds:g} s"
 
 
-class Standings:
-    """The books. `losses` workers lost within `window` seconds mean quarantine for as long; 0 switches that off.
+class Reputations:
+    """The tables. `losses` workers lost within `window` seconds mean quarantine for as long; 0 switches that off.
 
     A script that has answered somebody is not to blame as a whole for an object that is too much for it: otherwise
     whoever may create objects of a kind could stop the kind for everybody. Only the same call is refused then. Nor is a
@@ -93,24 +93,24 @@ class Standings:
     def __init__(self, losses: int = 3, window: float = 300.0) -> None:
         self.losses = losses
         self.window = window
-        self._sentences: OrderedDict[_Accused, Sentence] = OrderedDict()
-        self._partly_accused: set[str] = set()
-        self._lost: OrderedDict[_Accused, list[tuple[float, str]]] = OrderedDict()
+        self._quarantines: OrderedDict[_Subject, Quarantine] = OrderedDict()
+        self._with_quarantined_calls: set[str] = set()
+        self._lost: OrderedDict[_Subject, list[tuple[float, str]]] = OrderedDict()
         self._suspect_until: OrderedDict[str, float] = OrderedDict()
-        self._proven: OrderedDict[str, _Record] = OrderedDict()
+        self._records: OrderedDict[str, _Record] = OrderedDict()
         self._budgets: OrderedDict[str, _Budget] = OrderedDict()
 
-    def sentences(self, now: float) -> tuple[Sentence, ...]:
+    def quarantines(self, now: float) -> tuple[Quarantine, ...]:
         """Everything in quarantine."""
-        for accused in [one for one, sentence in self._sentences.items() if sentence.until <= now]:
-            del self._sentences[accused]
-        self._partly_accused = {accused[0] for accused in self._sentences if isinstance(accused, tuple)}
-        return tuple(self._sentences.values())
+        for subject in [one for one, quarantine in self._quarantines.items() if quarantine.until <= now]:
+            del self._quarantines[subject]
+        self._with_quarantined_calls = {subject[0] for subject in self._quarantines if isinstance(subject, tuple)}
+        return tuple(self._quarantines.values())
 
     def check(self, task: Task, now: float) -> None:
         """Raises `QuarantinedError`, or `BusyError` while the budget of workers is used up. The names of a script's
         functions may always be asked for."""
-        if not (self._sentences or self._budgets) or not task.function:
+        if not (self._quarantines or self._budgets) or not task.function:
             return
         digest = digest_of(task.script)
         budget = self._budget(digest, now)
@@ -119,53 +119,53 @@ class Standings:
             raise BusyError(
                 f"{task.script.name} has cost {RESPAWNS} workers within a short time; it is asked again in {wait:.1f} s"
             )
-        sentence = self._sentences.get(digest)
-        if sentence is None and digest in self._partly_accused:
-            sentence = self._sentences.get(_call_of(task))
-        if sentence is not None and sentence.until > now:
-            raise QuarantinedError(str(sentence), script=task.script.name, function=task.function)
+        quarantine = self._quarantines.get(digest)
+        if quarantine is None and digest in self._with_quarantined_calls:
+            quarantine = self._quarantines.get(_call_of(task))
+        if quarantine is not None and quarantine.until > now:
+            raise QuarantinedError(str(quarantine), script=task.script.name, function=task.function)
 
-    def prove(self, digest: str, seconds: float | None = None) -> None:
+    def note_reply(self, digest: str, seconds: float | None = None) -> None:
         """It came back in time; with an answer if it took `seconds`."""
-        record = self._proven.get(digest)
+        record = self._records.get(digest)
         if record is None:
             record = _Record()
-            _remember(self._proven, digest, record)
+            _store(self._records, digest, record)
         if seconds is not None:
             record.has_answered = True
-        record.brisk_answers = record.brisk_answers + 1 if seconds is not None and seconds <= BRISK else 0
+        record.fast_answers = record.fast_answers + 1 if seconds is not None and seconds <= FAST_SECONDS else 0
 
-    def proven(self, digest: str) -> bool:
-        return digest in self._proven
+    def has_replied(self, digest: str) -> bool:
+        return digest in self._records
 
-    def brisk(self, digest: str, now: float) -> bool:
-        """It has long answered at once, every time, and has done no harm of late."""
-        record = self._proven.get(digest)
-        return record is not None and record.brisk_answers >= EARNED and not self.suspect(digest, now)
+    def is_fast(self, digest: str, now: float) -> bool:
+        """It has answered fast many times in a row, and is not suspect."""
+        record = self._records.get(digest)
+        return record is not None and record.fast_answers >= FAST_ANSWERS and not self.is_suspect(digest, now)
 
-    def dawdle(self, digest: str) -> None:
-        """It takes long this time."""
-        if record := self._proven.get(digest):
-            record.brisk_answers = 0
+    def note_slow(self, digest: str) -> None:
+        """It takes long this time, or fails."""
+        if record := self._records.get(digest):
+            record.fast_answers = 0
 
-    def suspect(self, digest: str, now: float) -> bool:
-        """It used up its time, or lost a worker, not long ago."""
+    def is_suspect(self, digest: str, now: float) -> bool:
+        """It used up its time, or lost a worker, within the window."""
         until = self._suspect_until.get(digest) if self._suspect_until else None
         if until is not None and until < now:
             del self._suspect_until[digest]
             return False
         return until is not None
 
-    def strike(self, digest: str, now: float) -> None:
+    def make_suspect(self, digest: str, now: float) -> None:
         """It used all of its time; its worker survived."""
-        self.dawdle(digest)
-        _remember(self._suspect_until, digest, now + self.window)
+        self.note_slow(digest)
+        _store(self._suspect_until, digest, now + self.window)
 
-    def spend(self, task: Task, now: float) -> None:
+    def charge_worker(self, task: Task, now: float) -> None:
         """A worker had to be replaced because of this call."""
         digest = digest_of(task.script)
         budget = self._budget(digest, now) or _Budget(float(RESPAWNS), now, _size(task))
-        _remember(self._budgets, digest, _Budget(budget.left - 1, now, min(budget.smallest, _size(task))))
+        _store(self._budgets, digest, _Budget(budget.left - 1, now, min(budget.smallest, _size(task))))
 
     def _budget(self, digest: str, now: float) -> _Budget | None:
         """None for one that is full."""
@@ -178,24 +178,24 @@ class Standings:
             return None
         return _Budget(left, now, budget.smallest)
 
-    def lose(self, task: Task, reason: str, now: float) -> None:
+    def note_loss(self, task: Task, reason: str, now: float) -> None:
         """This call lost a worker."""
         digest = digest_of(task.script)
-        self.strike(digest, now)
-        self.spend(task, now)
-        record = self._proven.get(digest)
+        self.make_suspect(digest, now)
+        self.charge_worker(task, now)
+        record = self._records.get(digest)
         has_answered = (record is not None and record.has_answered) or task.script.author == BUNDLED
-        accused: _Accused = _call_of(task) if has_answered else digest
-        recent = [entry for entry in self._lost.get(accused, ()) if entry[0] > now - self.window]
+        subject: _Subject = _call_of(task) if has_answered else digest
+        recent = [entry for entry in self._lost.get(subject, ()) if entry[0] > now - self.window]
         recent.append((now, reason))
-        _remember(self._lost, accused, recent)
+        _store(self._lost, subject, recent)
         if self.losses and len(recent) >= self.losses:
             reasons = tuple(Counter(name for _, name in recent).most_common())
             until = now + self.window
-            sentence = Sentence(task.script.name, not has_answered, len(recent), reasons, until, self.window)
-            _remember(self._sentences, accused, sentence)
+            quarantine = Quarantine(task.script.name, not has_answered, len(recent), reasons, until, self.window)
+            _store(self._quarantines, subject, quarantine)
             if has_answered:
-                self._partly_accused.add(digest)
+                self._with_quarantined_calls.add(digest)
 
 
 def _size(task: Task) -> int:
@@ -210,8 +210,8 @@ def _call_of(task: Task) -> tuple[str, bytes]:
     return digest_of(task.script), content.digest()
 
 
-def _remember(book: OrderedDict[K, V], key: K, entry: V) -> None:
-    book[key] = entry
-    book.move_to_end(key)
-    if len(book) > REMEMBERED:
-        book.popitem(last=False)
+def _store(table: OrderedDict[K, V], key: K, entry: V) -> None:
+    table[key] = entry
+    table.move_to_end(key)
+    if len(table) > REMEMBERED:
+        table.popitem(last=False)

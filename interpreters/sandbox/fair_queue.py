@@ -1,6 +1,6 @@
-"""Who runs next: one queue a script, served in turn, and a bound on the workers that doubtful scripts may hold.
+"""Who runs next: one queue a script, served in turn, and a bound on the workers that suspect scripts may use.
 
-So a script that uses up its time on every call holds at most half of the workers while the others go on.
+So a script that uses up its time on every call uses at most half of the workers.
 """
 
 from __future__ import annotations
@@ -9,43 +9,44 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator
 from typing import Generic, Protocol, TypeVar
 
-from interpreters.sandbox.standing import Standings
+from interpreters.sandbox.reputation import Reputations
 
 
 class Waiter(Protocol):
     """What is queued: known by the digest of its script."""
 
     digest: str
-    doubtful: bool
+    suspect: bool
 
 
 W = TypeVar("W", bound=Waiter)
 
 
-class Turnstile:
-    """Counts who is running and says who may. Suspects share half of the workers; so does each unproven script."""
+class ConcurrencyLimit:
+    """Counts the running calls and says which script may run one more. Suspect scripts share half of the workers; a
+    script that has not replied yet may use half by itself."""
 
-    def __init__(self, size: int, standings: Standings) -> None:
+    def __init__(self, size: int, reputations: Reputations) -> None:
         self.half = max(1, size // 2)
-        self._standings = standings
+        self._reputations = reputations
         self._running: Counter[str] = Counter()
-        self._doubtful = 0
+        self._suspects_running = 0
 
     def admits(self, digest: str, now: float) -> bool:
-        if self._standings.suspect(digest, now):
-            return self._doubtful < self.half
-        return self._standings.proven(digest) or self._running[digest] < self.half
+        if self._reputations.is_suspect(digest, now):
+            return self._suspects_running < self.half
+        return self._reputations.has_replied(digest) or self._running[digest] < self.half
 
     def enter(self, waiter: Waiter, now: float) -> None:
         self._running[waiter.digest] += 1
-        waiter.doubtful = self._standings.suspect(waiter.digest, now)
-        self._doubtful += waiter.doubtful
+        waiter.suspect = self._reputations.is_suspect(waiter.digest, now)
+        self._suspects_running += waiter.suspect
 
     def leave(self, waiter: Waiter) -> None:
         self._running[waiter.digest] -= 1
         if not self._running[waiter.digest]:
             del self._running[waiter.digest]
-        self._doubtful -= waiter.doubtful
+        self._suspects_running -= waiter.suspect
 
 
 class FairQueue(Generic[W]):
@@ -65,12 +66,12 @@ class FairQueue(Generic[W]):
     def length_of(self, digest: str) -> int:
         return len(self._lines.get(digest, ()))
 
-    def join(self, waiter: W, *, first: bool = False) -> None:
+    def add(self, waiter: W, *, first: bool = False) -> None:
         line = self._lines.setdefault(waiter.digest, deque())
         (line.appendleft if first else line.append)(waiter)
         self._length += 1
 
-    def leave(self, waiter: W) -> None:
+    def discard(self, waiter: W) -> None:
         line = self._lines.get(waiter.digest)
         if line is not None and waiter in line:
             line.remove(waiter)
@@ -78,10 +79,10 @@ class FairQueue(Generic[W]):
             if not line:
                 del self._lines[waiter.digest]
 
-    def first(self, turnstile: Turnstile, now: float) -> W | None:
-        """Whose turn it is: the first waiter of the first script that the turnstile admits."""
+    def first(self, concurrency: ConcurrencyLimit, now: float) -> W | None:
+        """The next to run: the first waiter of the first script that the limit admits."""
         for digest, line in self._lines.items():
-            if turnstile.admits(digest, now):
+            if concurrency.admits(digest, now):
                 return line[0]
         return None
 
