@@ -26,7 +26,7 @@ from benchmarks.webhook import RECORDINGS, ROOT, Row
 from certs.folder import make_folder
 from interpreters.sandbox import process
 from webhook.process import serving
-from webhook.settings import Settings
+from webhook.server.settings import Settings
 
 WARMING = 40
 """Requests until every cache is filled and the script is known to be fast."""
