@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
+from typing import Literal
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
+from msgspec import Struct
 
 from certs.authority import names_of
 from certs.clients import client_files
@@ -18,16 +20,25 @@ from certs.folder import CA, CA_KEY, SERVER, SERVER_KEY, read_certificates, read
 from interpreters.core.errors import InputError
 
 WARN_DAYS = 30
+Level = Literal["ok", "warning", "error"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing checked. `level` is ok, warning or error; `fix` says what to do about the last two."""
 
-    level: str
+    level: Level
     subject: str
     message: str
     fix: str = ""
+
+
+class FindingsReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What `interp doctor` and `interp certs check` print as JSON: about a server, or about a folder."""
+
+    url: str = ""
+    folder: str = ""
+    findings: list[Finding]
 
 
 def check_folder(path: Path, names: list[str], *, now: datetime | None = None) -> list[Finding]:

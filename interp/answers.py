@@ -15,8 +15,16 @@ from interpreters.core.errors import InterpError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Operation
 from interpreters.core.patch import apply
+from interpreters.core.requirements import Wire
 from interpreters.core.wire import response_fields
 from interpreters.interpretation import Interpretation
+
+
+class Failure(Wire, frozen=True):
+    """Why there is no reply, as `error` in the output."""
+
+    code: int
+    message: str
 
 
 class Answer(Struct, frozen=True):
@@ -74,7 +82,7 @@ def print_fields(answers: list[Answer], output: str, *, single_operation: bool) 
     for answer in answers:
         if isinstance(answer.found, InterpError):
             _print_error(answer, answer.found)
-            fields: dict[str, Any] = {"error": {"code": answer.found.code, "message": str(answer.found)}}
+            fields: dict[str, Any] = {"error": Failure(answer.found.code, str(answer.found))}
         else:
             for line in printed_lines(answer.found.printed):
                 click.echo(line, err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from estimator.placement.decision import Verdict
-from estimator.placement.diagnosis import Diagnosis, GroupFate
+from estimator.placement.diagnosis import Diagnosis, GroupOutcome
 from interp.schedule_tables import plain
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _outlook(found: Diagnosis) -> str:
     return f"Karmada leaves it as it is until {changes}."
 
 
-def _table(group: GroupFate) -> Table:
+def _table(group: GroupOutcome) -> Table:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))

@@ -74,6 +74,13 @@ class WorkloadAnswer(Wire, frozen=True, omit_defaults=False):
         return any(answer.fits for answer in self.clusters)
 
 
+class EstimateReport(Wire, frozen=True, omit_defaults=False):
+    """Everything that `interp estimate -o json` prints; it fits when every workload has a cluster with room."""
+
+    fits: bool
+    workloads: list[WorkloadAnswer]
+
+
 def answer(workload: Workload, clusters: Sequence[KnownCluster], question: Question) -> WorkloadAnswer:
     return WorkloadAnswer(workload, [_in_cluster(workload, cluster, question) for cluster in clusters])
 

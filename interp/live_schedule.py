@@ -20,8 +20,8 @@ from estimator.placement.diagnosis import (
     Reason,
     Weight,
     demand_of_binding,
-    fates,
     looks_again,
+    outcomes_of,
     reasons_of_binding,
     reasons_of_events,
     reasons_of_targets,
@@ -128,7 +128,7 @@ def explain(scene: Scene, release: Release, options: Mapping[str, Any]) -> Diagn
             verdict, group, Circumstance(known[name], about[name], placement, demand, past.held.get(name) or 0)
         )
 
-    groups = list(fates(decision, past.held, change))
+    groups = list(outcomes_of(decision, past.held, change))
     return Diagnosis(
         title, title_of_workload, str(release), scheduled, targets, again, reasons, decision, groups
     )  # fmt: skip

@@ -5,32 +5,32 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final
 
 import click
 import msgspec
+from msgspec import Meta
 
 from interp.output import counted, github_annotation
 from interpreters.cases import Result, Verdict
+from interpreters.core.requirements import Wire
 from interpreters.suites import Suite, lost_in
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Tested = tuple[Suite, list[Result]]
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Wire, frozen=True, omit_defaults=False):
     passed: int
     failed: int
-    not_compared: int
     problems: int
+    not_compared: int
 
     @classmethod
     def of(cls, tested: list[Tested]) -> Totals:
         count = Counter(result.verdict for _, results in tested for result in results)
         problems = sum(len(suite.problems) for suite, _ in tested)
-        return cls(count[Verdict.PASSED], count[Verdict.FAILED], count[Verdict.NOT_COMPARED], problems)
+        return cls(count[Verdict.PASSED], count[Verdict.FAILED], problems, count[Verdict.NOT_COMPARED])
 
     @property
     def is_good(self) -> bool:
@@ -43,6 +43,30 @@ class Totals:
         if self.problems:
             parts.append(counted(self.problems, "problem"))
         return ", ".join(parts)
+
+
+class ReportedCase(Wire, frozen=True, omit_defaults=False):
+    name: str
+    operation: str
+    file: str
+    verdict: Verdict
+    cost: Annotated[int | None, Meta(description="What the call cost, counted; null where it failed.")]
+    seconds: float
+    reasons: list[str]
+    warnings: Annotated[list[str], Meta(description="What the script returned and the reply does not hold.")]
+
+
+class ReportedSuite(Wire, frozen=True, omit_defaults=False):
+    name: str
+    problems: list[str]
+    cases: list[ReportedCase]
+
+
+class SuitesReport(Wire, frozen=True, omit_defaults=False):
+    """Everything that `interp test -o json` prints."""
+
+    suites: list[ReportedSuite]
+    totals: Totals
 
 
 def verbose_text(tested: list[Tested]) -> Iterator[str]:
@@ -75,32 +99,25 @@ def text(tested: list[Tested], *, verbose: bool = False) -> Iterator[str]:
 
 
 def as_json(tested: list[Tested]) -> Iterator[str]:
-    report: dict[str, Any] = {
-        "suites": [
-            {
-                "name": suite.name,
-                "problems": [str(problem) for problem in suite.problems],
-                "cases": [
-                    {
-                        "name": result.case.name,
-                        "operation": result.case.operation.name,
-                        "file": str(result.case.file),
-                        "verdict": result.verdict.value,
-                        "cost": result.cost,
-                        "seconds": round(result.seconds, 6),
-                        "reasons": result.reasons,
-                        "warnings": result.lost,
-                    }
-                    for result in results
-                ],
-            }
-            for suite, results in tested
-        ],
-    }
-    totals = Totals.of(tested)
-    report["totals"] = {name: getattr(totals, name) for name in ("passed", "failed", "not_compared", "problems")}
-    report["totals"]["notCompared"] = report["totals"].pop("not_compared")
+    suites = [
+        ReportedSuite(suite.name, [str(problem) for problem in suite.problems], list(map(_reported_case, results)))
+        for suite, results in tested
+    ]
+    report = SuitesReport(suites, Totals.of(tested))
     yield msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
+
+
+def _reported_case(result: Result) -> ReportedCase:
+    return ReportedCase(
+        result.case.name,
+        result.case.operation.name,
+        str(result.case.file),
+        result.verdict,
+        result.cost,
+        round(result.seconds, 6),
+        list(result.reasons),
+        list(result.lost),
+    )
 
 
 def junit(tested: list[Tested]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from estimator.placement.decision import Decision, GroupReport, Reason, Verdict
+from estimator.placement.decision import Decision, FailureReason, GroupReport, Verdict
 from interp.schedules import ScheduleReport
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _group(group: GroupReport, report: ScheduleReport) -> Iterator[RenderableTyp
 def outcome(decision: Decision, unit: str) -> str:
     recorded = decision.recorded_affinity_name
     if decision.failure is not None:
-        empties = decision.failure.reason is Reason.NO_CLUSTER_FIT
+        empties = decision.failure.reason is FailureReason.NO_CLUSTER_FIT
         kept = "spec.clusters is emptied" if empties else "spec.clusters stays as it is"
         name = f"the recorded group stays {recorded!r}" if recorded else "no group is recorded"
         return plain(f"{decision.failure.reason}: {decision.failure.message}; {name}, {kept}")

@@ -23,7 +23,7 @@ _CLUSTER_GROUP = "cluster.karmada.io/"
 
 
 class ScheduleReport(Wire, frozen=True, omit_defaults=False):
-    """Everything `-o json` prints."""
+    """Everything `interp schedule -o json` prints for one workload."""
 
     workload: Workload
     policy: str
@@ -41,6 +41,12 @@ class ScheduleReport(Wire, frozen=True, omit_defaults=False):
     """`spec.clusters` of the binding."""
 
     warnings: list[str]
+
+
+class ScheduleReports(Wire, frozen=True, omit_defaults=False):
+    """The same for several workloads, in the order in which they were scheduled."""
+
+    schedules: list[ScheduleReport]
 
 
 @dataclass(frozen=True, slots=True)

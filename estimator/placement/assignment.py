@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from estimator.placement.affinity import matches
-from estimator.placement.decision import Demand, Failure, Reason, Target
+from estimator.placement.decision import Demand, Failure, FailureReason, Target
 from estimator.placement.division import Rounding, divide
 from estimator.placement.policy import Placement
 from estimator.placement.spread import Candidate
@@ -83,7 +83,7 @@ def _divided(
     if sum(room.values()) < replicas:
         where = f"{len(room)} cluster{'s' if len(room) != 1 else ''}"
         short = f"{replicas} replicas wanted, room for {sum(room.values())} in {where}"
-        return Failure(Reason.UNSCHEDULABLE, short)
+        return Failure(FailureReason.UNSCHEDULABLE, short)
     if sharing.placement.strategy == "Aggregated":
         room = _fewest(room, replicas, first)
     shares = sharing.divide(replicas, room)
@@ -114,5 +114,5 @@ def _overflowing(chosen: Sequence[Candidate], sharing: Sharing) -> dict[str, int
     if left > 0:
         room = sharing.demand.replicas - left
         wanted = f"{sharing.demand.replicas} replicas wanted"
-        return Failure(Reason.UNSCHEDULABLE, f"{wanted}, room for {room} with all overflow groups")
+        return Failure(FailureReason.UNSCHEDULABLE, f"{wanted}, room for {room} with all overflow groups")
     return shares

@@ -70,7 +70,7 @@ class Verdict(StrEnum):
     CHOSEN = "chosen"
 
 
-class Reason(StrEnum):
+class FailureReason(StrEnum):
     """Why scheduling failed, by the names that Karmada writes into the binding's Scheduled condition."""
 
     NO_CLUSTER_FIT = "NoClusterFit"
@@ -81,7 +81,7 @@ class Reason(StrEnum):
 class Failure(Wire, frozen=True, omit_defaults=False):
     """Why a group cannot take the workload."""
 
-    reason: Reason
+    reason: FailureReason
     message: str
 
 

@@ -37,7 +37,7 @@ class Reason(Wire, frozen=True, omit_defaults=False):
     remedy: str = ""
 
 
-class ClusterFate(Wire, frozen=True, omit_defaults=False):
+class ClusterOutcome(Wire, frozen=True, omit_defaults=False):
     """One cluster in one group: what it holds now, the verdict, and what would change that."""
 
     cluster: str
@@ -48,10 +48,10 @@ class ClusterFate(Wire, frozen=True, omit_defaults=False):
     remedy: str
 
 
-class GroupFate(Wire, frozen=True, omit_defaults=False):
+class GroupOutcome(Wire, frozen=True, omit_defaults=False):
     name: str
     failure: str
-    clusters: list[ClusterFate]
+    clusters: list[ClusterOutcome]
 
 
 class Diagnosis(Wire, frozen=True, omit_defaults=False):
@@ -71,7 +71,7 @@ class Diagnosis(Wire, frozen=True, omit_defaults=False):
     decision: Decision | None
     """What would be decided now, from what was read; None when there is nothing to decide from."""
 
-    groups: list[GroupFate]
+    groups: list[GroupOutcome]
 
 
 class _Requirements(ComponentRequirements, frozen=True):
@@ -227,17 +227,17 @@ def reasons_of_events(events: Sequence[Object], names: Sequence[tuple[str, str]]
         yield Reason(weight if asks else "note", "event", text, hint)
 
 
-def fates(
+def outcomes_of(
     decision: Decision, held: Mapping[str, Any], remedy: Callable[[Any, GroupReport], str]
-) -> Iterator[GroupFate]:
+) -> Iterator[GroupOutcome]:
     """The groups of a decision, each cluster with what would change its verdict."""
     for group in decision.groups:
         clusters = [
-            ClusterFate(
+            ClusterOutcome(
                 one.cluster, one.verdict, one.cluster in held, one.available,
                 one.detail or (f"next one stopped by {one.bound_by}" if one.bound_by else ""),
                 remedy(one, group),
             )
             for one in group.clusters
         ]  # fmt: skip
-        yield GroupFate(group.name, group.failure.message if group.failure else "", clusters)
+        yield GroupOutcome(group.name, group.failure.message if group.failure else "", clusters)

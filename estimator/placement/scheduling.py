@@ -22,8 +22,8 @@ from estimator.placement.decision import (
     Demand,
     Estimating,
     Failure,
+    FailureReason,
     GroupReport,
-    Reason,
     Target,
     Verdict,
 )
@@ -107,7 +107,7 @@ def decide(question: Question, past: Past | None = None) -> Decision:
             untried = names[:start] + names[position + 1 :]
             return Decision(True, past.affinity_name, group.affinity_name, targets, reports, untried)
     first = reports[0].failure
-    empties = first is not None and first.reason is Reason.NO_CLUSTER_FIT
+    empties = first is not None and first.reason is FailureReason.NO_CLUSTER_FIT
     kept = [] if empties else [Target(name, replicas) for name, replicas in past.held.items()]
     return Decision(False, past.affinity_name, past.affinity_name, kept, reports, names[:start], first)
 
@@ -215,10 +215,10 @@ def _place(candidates: Sequence[Candidate], group: ClusterAffinityTerm, asked: _
 
 def _none_fits(verdicts: dict[str, ClusterVerdict]) -> Failure:
     if not verdicts:
-        return Failure(Reason.NO_CLUSTER_FIT, "there are no clusters")
+        return Failure(FailureReason.NO_CLUSTER_FIT, "there are no clusters")
     counts = Counter(_WORDS[verdict.by] for verdict in verdicts.values())
     reasons = ", ".join(f"{count} {words}" for words, count in counts.items())
-    return Failure(Reason.NO_CLUSTER_FIT, f"0 of {len(verdicts)} clusters fit: {reasons}")
+    return Failure(FailureReason.NO_CLUSTER_FIT, f"0 of {len(verdicts)} clusters fit: {reasons}")
 
 
 def _chosen(verdict: ClusterVerdict, target: Target) -> ClusterVerdict:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from estimator.placement.combination import Place, best_combination
-from estimator.placement.decision import Demand, Failure, Reason
+from estimator.placement.decision import Demand, Failure, FailureReason
 from estimator.placement.policy import Cluster, Placement, SpreadConstraint
 
 TOPOLOGY: Final = ("region", "provider", "zone")
@@ -91,7 +91,7 @@ def _by_cluster(
         unit = demand.unit if wanted > 1 else demand.unit.removesuffix("s")
         roomiest = max(order, key=lambda one: one.available)
         room = f"; the roomiest, {roomiest.name}, has {roomiest.available}" if count == 1 else ""
-        return Failure(Reason.SCHEDULER_ERROR, f"{what} room for {wanted} {unit}{room}")
+        return Failure(FailureReason.SCHEDULER_ERROR, f"{what} room for {wanted} {unit}{room}")
     return chosen
 
 
@@ -116,7 +116,7 @@ def _by_topology(
     if not taken or len(first) + len(rest) < by_cluster.least:
         most = constraint.most(len(places))
         lack = f"no {most} {field}s have the {by_cluster.least} clusters that minGroups by cluster asks for"
-        return Failure(Reason.SCHEDULER_ERROR, lack)
+        return Failure(FailureReason.SCHEDULER_ERROR, lack)
     count = max(by_cluster.most(len(first) + len(rest)), len(first))
     return [*first.values(), *rest[: count - len(first)]]
 
@@ -154,4 +154,6 @@ def _room(candidates: Iterable[Candidate]) -> int:
 
 
 def _too_few(what: str, count: int, constraint: SpreadConstraint) -> Failure:
-    return Failure(Reason.SCHEDULER_ERROR, f"{count} {what} could take it, minGroups asks for {constraint.least}")
+    return Failure(
+        FailureReason.SCHEDULER_ERROR, f"{count} {what} could take it, minGroups asks for {constraint.least}"
+    )

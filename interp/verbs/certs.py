@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,12 +57,12 @@ def make(*, folder: Path, urls: tuple[str, ...], services: tuple[str, ...], name
 def check(context: click.Context, *, folder: Path, urls: tuple[str, ...], services: tuple[str, ...],
           names: tuple[str, ...], output: str) -> None:  # fmt: skip
     """Names, dates, trust, key and file modes; exits 1 when something is wrong."""
-    from certs.check import check_folder
+    from certs.check import FindingsReport, check_folder
+    from interp.output import print_json
 
     findings = check_folder(folder, _names(urls, services, names))
     if output == "json":
-        shown = [{"level": f.level, "subject": f.subject, "message": f.message, "fix": f.fix} for f in findings]
-        click.echo(json.dumps({"folder": str(folder), "findings": shown}, indent=2))
+        print_json(FindingsReport(folder=str(folder), findings=findings))
     else:
         for finding in findings:
             click.echo(f"{finding.level:8}{finding.subject}: {finding.message}")

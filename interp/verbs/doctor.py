@@ -47,10 +47,10 @@ def command(context: click.Context, /, **options: Any) -> None:
         samples = read_objects(tuple(map(str, options["samples"]))) if options["samples"] else []
         findings += check_registration(*where, list(options["scripts"]), options["bundled_language"], samples)
     if options["output"] == "json":
+        from certs.check import FindingsReport
         from interp.output import print_json
 
-        shown = [{"level": f.level, "subject": f.subject, "message": f.message, "fix": f.fix} for f in findings]
-        print_json({"url": options["url"], "findings": shown})
+        print_json(FindingsReport(url=options["url"], findings=findings))
     else:
         colours = {"ok": "green", "warning": "yellow", "error": "red"}
         for finding in findings:

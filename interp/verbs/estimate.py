@@ -151,8 +151,10 @@ def _named(
 
 def _print(answers: list[WorkloadAnswer], output: str, with_reasons: bool) -> None:
     if output != "text":
-        document = {"fits": all(one.fits for one in answers), "workloads": answers}
-        print_json(document) if output == "json" else print_yaml(document)
+        from interp.estimates import EstimateReport
+
+        report = EstimateReport(all(one.fits for one in answers), answers)
+        print_json(report) if output == "json" else print_yaml(report)
         return
     from interp.estimates import explanations, table
 

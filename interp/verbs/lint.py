@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import click
 import msgspec
+from msgspec import Meta
 
 from interp import early
 from interp.output import counted, format_option, github_annotation
 from interp.release import karmada_option
-from interpreters import __version__
 from interpreters.core.findings import Finding
 from interpreters.core.karmada import Release
 from interpreters.core.languages import LANGUAGES
+from interpreters.core.requirements import Wire
 from interpreters.lint import Remark, lint_script
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import Broken, Found, Origin, scan_bundled, scan_place
+
+
+class ReportedRemark(Wire, frozen=True, omit_defaults=False):
+    """A finding as `-o json` prints it."""
+
+    file: str
+    line: Annotated[int, Meta(ge=1)]
+    column: Annotated[int, Meta(ge=1)]
+    rule: str
+    message: str
 
 
 @click.command("lint", short_help="find mistakes in scripts before they run")
@@ -97,14 +108,8 @@ def _text(remarks: list[Remark]) -> Iterator[str]:
 def _json(remarks: list[Remark]) -> Iterator[str]:
     yield _pretty(
         [
-            {
-                "file": remark.file,
-                "line": remark.finding.line,
-                "column": remark.finding.column,
-                "rule": remark.finding.rule,
-                "message": remark.finding.message,
-            }
-            for remark in remarks
+            ReportedRemark(one.file, one.finding.line, one.finding.column, one.finding.rule, one.finding.message)
+            for one in remarks
         ]
     )
 
@@ -116,26 +121,9 @@ def _github(remarks: list[Remark]) -> Iterator[str]:
 
 
 def _sarif(remarks: list[Remark]) -> Iterator[str]:
-    rules = sorted({remark.finding.rule for remark in remarks})
-    results = [
-        {
-            "ruleId": remark.finding.rule,
-            "level": "error",
-            "message": {"text": remark.finding.message},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": remark.file},
-                        "region": {"startLine": remark.finding.line, "startColumn": remark.finding.column},
-                    }
-                }
-            ],
-        }
-        for remark in remarks
-    ]
-    driver = {"name": "interp", "version": __version__, "rules": [{"id": rule} for rule in rules]}
-    schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    yield _pretty({"$schema": schema, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]})
+    from interp.sarif import sarif_log
+
+    yield _pretty(sarif_log(remarks))
 
 
 def _pretty(value: Any) -> str:

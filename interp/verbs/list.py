@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import click
+from msgspec import UNSET, Meta, UnsetType
 
 from interp.complaints import complaint
 from interp.output import format_option, print_json
@@ -13,9 +14,44 @@ from interp.scripts import Sources, open_scripts, script_options
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Operation
-from interpreters.scan import Broken
+from interpreters.core.requirements import Wire
+from interpreters.scan import Broken, Origin
 
 Rows = list[tuple[Operation, Offer, tuple[Offer, ...]]]
+
+
+class ListedOperation(Wire, frozen=True, omit_defaults=False):
+    """Which function of which script answers, and the scripts that would without it."""
+
+    operation: str
+    function: str
+    source: Annotated[str, Meta(extra_json_schema={"enum": [str(origin) for origin in Origin]})]
+    language: str
+    script: str
+    shadows: list[str]
+
+
+class ListedKind(Wire, frozen=True, omit_defaults=False):
+    api_version: str
+    kind: str
+    operations: list[ListedOperation]
+
+
+class ListedBroken(Wire, frozen=True, omit_defaults=False):
+    """A script that does not load; without a kind where it cannot be told."""
+
+    script: str
+    error: str
+    fails: Annotated[list[str], Meta(description="Operations of the kind that fail because of it.")]
+    api_version: str | UnsetType = UNSET
+    kind: str | UnsetType = UNSET
+
+
+class ListReport(Wire, frozen=True, omit_defaults=False):
+    """Everything that `-o json` prints."""
+
+    kinds: list[ListedKind]
+    broken: list[ListedBroken]
 
 
 @click.command("list", short_help="which script answers for which kind and operation")
@@ -56,37 +92,32 @@ def _failing(catalog: Catalog, kind: GroupVersionKind) -> dict[Broken, list[Oper
     return failing
 
 
-def _report(catalog: Catalog, kinds: list[GroupVersionKind]) -> dict[str, Any]:
-    return {
-        "kinds": [
-            {
-                "apiVersion": kind.api_version,
-                "kind": kind.kind,
-                "operations": [
-                    {
-                        "operation": operation.name,
-                        "function": offer.function,
-                        "source": str(offer.source.origin),
-                        "language": offer.script.language,
-                        "script": offer.script.name,
-                        "shadows": [shadow.script.name for shadow in shadowed],
-                    }
-                    for operation, offer, shadowed in _offers(catalog, kind)
-                ],
-            }
-            for kind in kinds
-        ],
-        "broken": [_broken(catalog, broken) for broken in catalog.broken],
-    }
+def _report(catalog: Catalog, kinds: list[GroupVersionKind]) -> ListReport:
+    return ListReport(
+        [ListedKind(kind.api_version, kind.kind, _operations(catalog, kind)) for kind in kinds],
+        [_broken(catalog, broken) for broken in catalog.broken],
+    )
 
 
-def _broken(catalog: Catalog, broken: Broken) -> dict[str, Any]:
-    about: dict[str, Any] = {"script": broken.name, "error": str(broken.error), "fails": []}
-    if broken.kind:
-        fails = _failing(catalog, broken.kind).get(broken, [])
-        about |= {"apiVersion": broken.kind.api_version, "kind": broken.kind.kind}
-        about["fails"] = [operation.name for operation in fails]
-    return about
+def _operations(catalog: Catalog, kind: GroupVersionKind) -> list[ListedOperation]:
+    return [
+        ListedOperation(
+            operation.name,
+            offer.function,
+            str(offer.source.origin),
+            offer.script.language,
+            offer.script.name,
+            [shadow.script.name for shadow in shadowed],
+        )
+        for operation, offer, shadowed in _offers(catalog, kind)
+    ]
+
+
+def _broken(catalog: Catalog, broken: Broken) -> ListedBroken:
+    if broken.kind is None:
+        return ListedBroken(broken.name, str(broken.error), [])
+    fails = [operation.name for operation in _failing(catalog, broken.kind).get(broken, [])]
+    return ListedBroken(broken.name, str(broken.error), fails, broken.kind.api_version, broken.kind.kind)
 
 
 def _print(catalog: Catalog, kinds: list[GroupVersionKind], *, wide: bool) -> None:

@@ -165,7 +165,9 @@ def _check_names(option: str, names: Iterable[str], known: list[str]) -> None:
 def _print(done: Sequence[tuple[ScheduleReport, dict[str, Any]]], output: str) -> None:
     reports = [report for report, _ in done]
     if output == "json":
-        print_json(reports[0] if len(reports) == 1 else {"schedules": reports})
+        from interp.schedules import ScheduleReports
+
+        print_json(reports[0] if len(reports) == 1 else ScheduleReports(reports))
         return
     if output == "yaml":
         print_yaml(*(binding for _, binding in done))

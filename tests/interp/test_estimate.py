@@ -14,18 +14,15 @@ from typing import Any
 
 import grpc
 import jsonschema
-import msgspec
 import pytest
 import yaml
 
 from estimator.service.pb import service_pb2_grpc
 from estimator.service.settings import Settings
-from interp.estimates import WorkloadAnswer
 from interp.verbs.estimator import command
 from tests.estimator.clusters.objects import node, pod, quota
 from tests.estimator.service.messages import replicas_request
 from tests.interp.command import interp
-from tests.published.schemas import in_one_order
 
 ROOT = Path(__file__).parent.parent.parent
 FLINK = ROOT / "docs" / "examples" / "flink.yaml"
@@ -55,27 +52,6 @@ def write(path: Path, objects: list[dict[str, Any]]) -> Path:
     text = json.dumps({"kind": "List", "items": objects}).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     return path
-
-
-def described() -> dict[str, Any]:
-    """The schema of the output, from the nouns that are printed."""
-    (answer,), definitions = msgspec.json.schema_components([WorkloadAnswer], ref_template="#/$defs/{name}")
-    for definition in definitions.values():
-        if definition.get("type") == "object":
-            definition["additionalProperties"] = False
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Output of interp estimate -o json",
-        "type": "object",
-        "required": ["fits", "workloads"],
-        "properties": {"fits": {"type": "boolean"}, "workloads": {"type": "array", "items": answer}},
-        "additionalProperties": False,
-        "$defs": definitions,
-    }
-
-
-def test_the_documented_schema_is_that_of_the_nouns() -> None:
-    assert in_one_order(json.loads(SCHEMA.read_text())) == in_one_order(described())
 
 
 def test_clusters_stand_side_by_side(tmp_path: Path) -> None:

@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import msgspec
 import pytest
 import yaml
 from aiohttp import web
 
-from estimator.placement.diagnosis import Diagnosis
 from tests.interp.command import Ran, interp
-from tests.published.schemas import in_one_order
 
 POLICY_LABEL = {"propagationpolicy.karmada.io/permanent-id": "1"}
 NOTES = {"propagationpolicy.karmada.io/namespace": "shop", "propagationpolicy.karmada.io/name": "web"}
@@ -107,21 +104,6 @@ def kubeconfig(tmp_path: Path, karmada: Karmada) -> Path:
     return path
 
 
-def described() -> Object:
-    """The schema of the output, from the nouns that are printed."""
-    (report,), definitions = msgspec.json.schema_components([Diagnosis], ref_template="#/$defs/{name}")
-    for definition in definitions.values():
-        if definition.get("type") == "object" and "properties" in definition:
-            definition["additionalProperties"] = False
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": "Output of interp schedule --binding NAMESPACE/NAME -o json", **report,
-            "$defs": definitions}  # fmt: skip
-
-
-def test_the_documented_schema_is_that_of_the_nouns() -> None:
-    assert in_one_order(json.loads(SCHEMA.read_text())) == in_one_order(described())
-
-
 async def explained(kubeconfig: Path, *more: str, name: str = "shop/web-deployment") -> tuple[Ran, Any]:
     ran = await asyncio.to_thread(
         interp, "schedule", "--binding", name, "--kubeconfig", kubeconfig, "-o", "json", *more
@@ -135,7 +117,7 @@ def reasons(found: Any, about: str) -> list[tuple[str, str]]:
     return [(one["what"], one["remedy"]) for one in found["reasons"] if one["about"] == about]
 
 
-def fate(found: Any, name: str, group: int = 0) -> Any:
+def outcome(found: Any, name: str, group: int = 0) -> Any:
     return next(one for one in found["groups"][group]["clusters"] if one["cluster"] == name)
 
 
@@ -147,7 +129,7 @@ async def test_a_scheduled_binding_is_where_it_is_for_a_reason(karmada: Karmada,
     karmada.bind(annotations=applied, spec={"clusters": [{"name": "b", "replicas": 6}]}, status={"conditions": [done]})
     ran, found = await explained(kubeconfig)
     assert (ran.code, found["scheduled"], found["karmada"], found["reasons"]) == (0, True, "1.19", [])
-    assert (fate(found, "b")["verdict"], fate(found, "b")["holds"], found["looksAgain"]) == ("chosen", True, "")
+    assert (outcome(found, "b")["verdict"], outcome(found, "b")["holds"], found["looksAgain"]) == ("chosen", True, "")
     karmada.lists[CLUSTERS] = [cluster("a", "2"), cluster("b", "9"), cluster("c", "99")]
     karmada.bind(annotations=applied, spec={"clusters": [{"name": "b", "replicas": 4}]}, status={"conditions": [done]})
     _, grown = await explained(kubeconfig)
@@ -162,8 +144,8 @@ async def test_not_enough_resource_tells_how_much_is_short(karmada: Karmada, kub
     assert (ran.code, found["scheduled"]) == (1, False)
     assert reasons(found, "Scheduled") == [("Unschedulable: Clusters lack room", "see the clusters below")]
     assert found["groups"][0]["failure"] == "6 replicas wanted, room for 3 in 2 clusters"
-    assert fate(found, "a")["remedy"] == "free or add cpu 4 (free 2 of 6)"
-    assert fate(found, "b")["remedy"] == "free or add cpu 4500m (free 1500m of 6)"
+    assert outcome(found, "a")["remedy"] == "free or add cpu 4 (free 2 of 6)"
+    assert outcome(found, "b")["remedy"] == "free or add cpu 4500m (free 1500m of 6)"
 
 
 NAMED = {"clusterAffinity": {"clusterNames": ["other"]}}
@@ -174,7 +156,7 @@ FIELDS = {"clusterAffinity": {"fieldSelector": {"matchExpressions": [
 BY_REGION = {"spreadConstraints": [{"spreadByField": "region"}, {"spreadByField": "cluster"}]}
 TAINT = [{"key": "gpu", "effect": "NoSchedule"}]
 EVICTION = {"gracefulEvictionTasks": [{"fromCluster": "a", "reason": "TaintUntolerated", "producer": "TaintManager"}]}
-FATES: list[tuple[str, Object, Object, Object, str, str]] = [
+OUTCOMES: list[tuple[str, Object, Object, Object, str, str]] = [
     ("not named", NAMED, cluster("a"), {}, "not among clusterNames", "add a to clusterNames of clusterAffinity"),
     ("not labelled", LABELLED, cluster("a"), {}, "not selected by labels",
      "kubectl label cluster a tier=gold, or widen labelSelector of clusterAffinity"),
@@ -193,8 +175,8 @@ FATES: list[tuple[str, Object, Object, Object, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("placement", "member", "spec", "because", "remedy"), [one[1:] for one in FATES],
-                         ids=[one[0] for one in FATES])  # fmt: skip
+@pytest.mark.parametrize(("placement", "member", "spec", "because", "remedy"), [one[1:] for one in OUTCOMES],
+                         ids=[one[0] for one in OUTCOMES])  # fmt: skip
 async def test_each_obstacle_is_told_with_what_would_change_it(
     karmada: Karmada, kubeconfig: Path, placement: Object, member: Object, spec: Object, because: str, remedy: str
 ) -> None:
@@ -202,7 +184,7 @@ async def test_each_obstacle_is_told_with_what_would_change_it(
     karmada.bind(placement={**placement, "replicaScheduling": AGGREGATED}, spec=spec)
     ran, found = await explained(kubeconfig)
     assert ran.code == 1
-    assert (fate(found, "a")["because"], fate(found, "a")["remedy"]) == (because, remedy)
+    assert (outcome(found, "a")["because"], outcome(found, "a")["remedy"]) == (because, remedy)
 
 
 async def test_a_spread_constraint_that_passes_a_cluster_over_is_named(karmada: Karmada, kubeconfig: Path) -> None:
@@ -210,7 +192,7 @@ async def test_a_spread_constraint_that_passes_a_cluster_over_is_named(karmada: 
     one = [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]
     karmada.bind(placement={"spreadConstraints": one, "replicaScheduling": AGGREGATED})
     _, found = await explained(kubeconfig)
-    assert (fate(found, "a")["verdict"], fate(found, "a")["remedy"]) == (
+    assert (outcome(found, "a")["verdict"], outcome(found, "a")["remedy"]) == (
         "passedOver", "raise maxGroups of the spread constraint by cluster, now 1")  # fmt: skip
 
 
@@ -323,7 +305,7 @@ async def test_several_components_are_counted_in_sets(karmada: Karmada, kubeconf
     assert [one["name"] for one in found["decision"]["clusters"]] == ["b"]
     binding["spec"]["clusters"] = [{"name": "a", "components": [{"name": "jm", "replicas": 1}]}]
     _, held = await explained(kubeconfig)
-    assert fate(held, "a")["available"] == 1, "its own pods are among those that fill the cluster"
+    assert outcome(held, "a")["available"] == 1, "its own pods are among those that fill the cluster"
     assert held["scheduled"]
 
 

@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import msgspec
 import pytest
 import yaml
 
-from interp.schedules import ScheduleReport
 from tests.estimator.clusters.objects import node
 from tests.estimator.service.serving import picture, serving
 from tests.interp.command import Ran, interp
-from tests.published.schemas import in_one_order
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "docs" / "examples"
@@ -38,20 +35,6 @@ def decided(*arguments: str | Path) -> Any:
     return answer
 
 
-def described() -> dict[str, Any]:
-    """The schema of the output, from the nouns that are printed."""
-    (report,), definitions = msgspec.json.schema_components([ScheduleReport], ref_template="#/$defs/{name}")
-    for definition in definitions.values():
-        if definition.get("type") == "object":
-            definition["additionalProperties"] = False
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Output of interp schedule -o json",
-        **report,
-        "$defs": definitions,
-    }
-
-
 def changed(source: Path, target: Path, **placement: Any) -> Path:
     policy = yaml.safe_load(source.read_text())
     policy["spec"]["placement"] |= placement
@@ -60,10 +43,6 @@ def changed(source: Path, target: Path, **placement: Any) -> Path:
     }
     target.write_text(yaml.safe_dump(policy))
     return target
-
-
-def test_the_documented_schema_is_that_of_the_nouns() -> None:
-    assert in_one_order(json.loads(SCHEMA.read_text())) == in_one_order(described())
 
 
 SHARED = [{"name": "cloud-eu", "replicas": 7}, {"name": "cloud-us", "replicas": 3}]

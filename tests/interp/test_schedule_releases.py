@@ -87,9 +87,9 @@ def test_several_workloads_are_scheduled_by_priority(tmp_path: Path, release: st
     """cloud-us has room for 24 replicas, so whoever comes first takes its 20 and the other finds 4."""
     ran = schedule(*several(tmp_path), "--karmada", release, "-o", "json")
     assert ran.code == 1, "one of them goes nowhere"
-    reports = json.loads(ran.out)["schedules"]
-    for report in reports:
-        jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    answer = json.loads(ran.out)
+    jsonschema.validate(answer, json.loads(SCHEMA.read_text()))
+    reports = answer["schedules"]
     assert [(one["workload"]["name"], one["priority"], one["decision"]["scheduled"]) for one in reports] == order
     assert reports[1]["decision"]["failure"]["message"] == "20 replicas wanted, room for 4 in 1 cluster"
 

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.published.schemas import FOLDER
+from tests.published.schemas import FOLDER, PUBLISHED
+
+
+def test_every_published_schema_is_made_from_the_code() -> None:
+    assert sorted(path.name for path in FOLDER.iterdir()) == sorted(PUBLISHED)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.name)

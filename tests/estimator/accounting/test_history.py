@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,6 +32,7 @@ from tests.interp.command import interp
 
 CPU = Subject("FederatedResourceQuota", "team-a", "compute", "", "cpu")
 HOUR = 3600
+SCHEMA = Path(__file__).parents[3] / "docs" / "schemas" / "ledger-history-output.json"
 START = 1_790_000_000 // DAY * DAY
 
 
@@ -210,8 +212,11 @@ async def test_the_verb_and_the_report_show_the_history_of_a_ledger(tmp_path: Pa
         assert len((await read_steps(ledger, 2 * DAY))[0].points) == 3, "hours"
     shown = await asyncio.to_thread(interp, "ledger", "history", url)
     assert (shown.code, "team-a/compute" in shown.out) == (1, True), "full tomorrow"
-    found = json.loads((await asyncio.to_thread(interp, "ledger", "history", url, "-n", "team-b", "-o", "json")).out)
-    assert found == []
+    asked = ("ledger", "history", url, "-o", "json")
+    found = json.loads((await asyncio.to_thread(interp, *asked)).out)
+    jsonschema.validate(found, json.loads(SCHEMA.read_text()))
+    assert [one["name"] for one in found] == ["compute"]
+    assert json.loads((await asyncio.to_thread(interp, *asked, "-n", "team-b")).out) == []
     assert (await asyncio.to_thread(interp, "ledger", "history", url, "--since", "soon")).code == 2
     page = (await asyncio.to_thread(interp, "audit", "--ledger", url, "-o", "html")).out
     assert "History" in page

@@ -126,6 +126,9 @@ def test_a_ledger_is_reconciled_shown_exported_and_audited(tmp_path: Path) -> No
     assert statement["namespaces"][0]["used"]["cpu"] == "11"
     assert "streams: charged" in interp("ledger", "show", url, "-n", "streams").out
     lines = interp("ledger", "export", url).out.splitlines()
+    for what in ("charges", "decisions", "unadmitted"):
+        for line in interp("ledger", "export", url, "--what", what).out.splitlines():
+            jsonschema.validate(json.loads(line), json.loads((SCHEMAS / "ledger-export-line.json").read_text()))
     assert [json.loads(line)["state"] for line in lines] == ["confirmed", "confirmed"]
     assert len(interp("ledger", "export", url, "--what", "decisions", "-o", "csv").out.splitlines()) == 3
     audited = validated(interp("audit", "--ledger", url, "--quotas", QUOTAS, "-o", "json"), "audit-output.json")

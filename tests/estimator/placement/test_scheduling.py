@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator.placement.affinity import matches
-from estimator.placement.decision import Demand, Reason, Target, Verdict
+from estimator.placement.decision import Demand, FailureReason, Target, Verdict
 from estimator.placement.policy import read_placement
 from estimator.placement.scheduling import Past, Question, decide, fail_over
 from interpreters.core.kinds import GroupVersionKind
@@ -42,7 +42,7 @@ def test_the_cloud_is_the_backup_when_the_local_data_centre_lacks_room() -> None
     assert (shares(found), found.recorded_affinity_name) == ({"cloud-1": 6, "cloud-2": 4}, "cloud")
     local = found.groups[0]
     assert local.failure is not None
-    assert local.failure.reason is Reason.UNSCHEDULABLE
+    assert local.failure.reason is FailureReason.UNSCHEDULABLE
     assert local.failure.message == "10 replicas wanted, room for 9 in 1 cluster"
     assert verdicts(found, 0) == {
         "local": (Verdict.PASSED_OVER, ""),
@@ -71,7 +71,7 @@ def test_three_data_centres_are_tried_in_turn() -> None:
     found = decide(asked)
     assert (shares(found), found.recorded_affinity_name) == ({"member1": 2}, "dc-beijing")
     assert found.groups[0].failure is not None
-    assert found.groups[0].failure.reason is Reason.NO_CLUSTER_FIT
+    assert found.groups[0].failure.reason is FailureReason.NO_CLUSTER_FIT
     after = fail_over(asked, found, ["member1"])
     assert (shares(after), after.recorded_affinity_name) == ({"member2": 2}, "dc-hongkong")
     assert [group.name for group in after.groups] == ["dc-beijing", "dc-hongkong"]
@@ -109,13 +109,15 @@ def test_the_search_starts_at_the_observed_group(observed: str, reschedule: bool
 
 
 FAILURES = [  # the first group's cluster, the reason, what stays of spec.clusters
-    (cluster("a", ready="False"), Reason.NO_CLUSTER_FIT, {}),
-    (cluster("a"), Reason.UNSCHEDULABLE, {"z": 1}),
+    (cluster("a", ready="False"), FailureReason.NO_CLUSTER_FIT, {}),
+    (cluster("a"), FailureReason.UNSCHEDULABLE, {"z": 1}),
 ]
 
 
 @pytest.mark.parametrize(("first", "reason", "kept"), FAILURES)
-def test_when_all_fail_the_first_error_decides_what_stays(first: Any, reason: Reason, kept: dict[str, int]) -> None:
+def test_when_all_fail_the_first_error_decides_what_stays(
+    first: Any, reason: FailureReason, kept: dict[str, int]
+) -> None:
     placement = {"clusterAffinities": groups(one=["a"], two=["b"]), "replicaScheduling": AGGREGATED}
     asked = question(placement, [first, cluster("b"), cluster("z")], {"a": 1, "b": 1}, replicas=5)
     found = decide(asked, Past("", [Target("z", 1)]))
