@@ -1,6 +1,6 @@
 """Mistakes in scripts, found before Karmada finds them: in the text, in the names, in the cases and in the replies.
 
-To add a rule, write a function that yields `Remark`s for a `Linted` script and put it into RULES.
+To add a rule, write a function that yields `Remark`s for a `Linted` script and mark it with `@rule`.
 """
 
 from __future__ import annotations
@@ -67,6 +67,16 @@ class Linted:
         return 1
 
 
+Rule = Callable[[Linted], Iterator[Remark]]
+RULES: Final[list[Rule]] = []
+
+
+def rule(check: Rule) -> Rule:
+    """Mark a function as a rule; they are asked in the order in which they are written."""
+    RULES.append(check)
+    return check
+
+
 def lint_script(runner: Runner, candidate: Candidate, *, portable: bool = False) -> list[Remark]:
     """All remarks on one script, in the order of its lines. A script that does not load has just that one."""
     script = candidate.script
@@ -77,7 +87,7 @@ def lint_script(runner: Runner, candidate: Candidate, *, portable: bool = False)
     suite = load_suite(runner, script.name, [candidate])
     results = tuple(run_case(runner, suite.catalog, case) for case in suite.cases)
     linted = Linted(candidate, functions, suite, results, runner, portable)
-    remarks = [_placed(remark, candidate) for rule in RULES for remark in rule(linted)]
+    remarks = [_placed(remark, candidate) for check in RULES for remark in check(linted)]
     return sorted(dict.fromkeys(remarks), key=lambda remark: (remark.file != script.name, remark.file, remark.finding))
 
 
@@ -111,6 +121,7 @@ def _unloadable(runner: Runner, script: Script, error: ScriptError) -> list[Rema
     return [Remark(script.name, Finding(error.line or 1, 1, error.kind, error.message))]
 
 
+@rule
 def _text(linted: Linted) -> Iterator[Remark]:
     script = linted.candidate.script
     for finding in _findings(linted.runner, script, portable=linted.portable):
@@ -124,6 +135,7 @@ def _text(linted: Linted) -> Iterator[Remark]:
         yield linted.remark("not-portable", f"Karmada runs Lua only, not {script.language}")
 
 
+@rule
 def _misnamed(linted: Linted) -> Iterator[Remark]:
     for function in sorted(linted.functions):
         if meant := meant_function(function):
@@ -134,6 +146,7 @@ def _misnamed(linted: Linted) -> Iterator[Remark]:
         yield linted.remark("offers-nothing", f"no function that Karmada calls; it calls {known}")
 
 
+@rule
 def _twice(linted: Linted) -> Iterator[Remark]:
     for operation in BY_NAME.values():
         both = [function for function in operation.functions if function in linted.functions]
@@ -142,6 +155,7 @@ def _twice(linted: Linted) -> Iterator[Remark]:
             yield linted.remark("two-names", message, linted.line_of(both[1]))
 
 
+@rule
 def _cases(linted: Linted) -> Iterator[Remark]:
     for problem in linted.suite.problems:
         yield linted.remark("missing-cases", str(problem))
@@ -152,6 +166,7 @@ def _cases(linted: Linted) -> Iterator[Remark]:
                 yield linted.remark("missing-cases", f"no case asks {function}", linted.line_of(function))
 
 
+@rule
 def _replies(linted: Linted) -> Iterator[Remark]:
     """Replies that are valid but look wrong: units gone astray."""
     for result in linted.results:
@@ -166,6 +181,7 @@ def _replies(linted: Linted) -> Iterator[Remark]:
                 yield linted.remark("suspicious-reply", message, line)
 
 
+@rule
 def _lost(linted: Linted) -> Iterator[Remark]:
     """Misspelt fields, which the contract drops without a word, and fractions of replicas."""
     for result, message in lost_in(linted.results):
@@ -190,6 +206,7 @@ def _suspicious(needs: ComponentRequirements) -> Iterator[str]:
             yield f"{name} {text} is a fraction of a byte or next to nothing; in Kubernetes m is milli, Mi is mebi"
 
 
+@rule
 def _scaled_to_zero(linted: Linted) -> Iterator[Remark]:
     """Karmada asks ReviseReplica for 0 replicas of workloads with components; a script that obeys stops them."""
     offered = operations_of(linted.functions)
@@ -213,6 +230,7 @@ def _scaled_to_zero(linted: Linted) -> Iterator[Remark]:
             yield linted.remark("scaled-to-zero", message, linted.line_of(revise.function))
 
 
+@rule
 def _retained_twice(linted: Linted) -> Iterator[Remark]:
     """Karmada calls Retain again and again; one whose second answer differs makes it write to the member each time."""
     for result in linted.results:
@@ -225,6 +243,7 @@ def _retained_twice(linted: Linted) -> Iterator[Remark]:
             yield linted.remark("retain-not-idempotent", f"case {case.name!r}: {changes[0]}", line)
 
 
+@rule
 def _division(linted: Linted) -> Iterator[Remark]:
     """Whether the kind may be divided is declared, and the revision keeps to it on every case object."""
     offered = operations_of(linted.functions)
@@ -273,16 +292,3 @@ def _asking(linted: Linted) -> Asked:
         return interpret(linted.runner, catalog, request).reply
 
     return ask
-
-
-RULES: Final[tuple[Callable[[Linted], Iterator[Remark]], ...]] = (
-    _text,
-    _misnamed,
-    _twice,
-    _cases,
-    _replies,
-    _lost,
-    _scaled_to_zero,
-    _retained_twice,
-    _division,
-)

@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
         try:
             made = pages()
         except InputError as error:
-            sys.stderr.write(f"error: {error}\n")
+            sys.stderr.writelines(f"error: {line}\n" for line in str(error).splitlines())
             failed = True
             continue
         for path, text in made.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from tests.published.parts import DOCS, ROOT
 SCRIPTS: Final = ROOT / "interpreters" / "lua" / "scripts"
 TABLE: Final = DOCS / "kinds.md"
 SECTIONS: Final = ("Counted", "Not counted", "Sources")
+EXAMPLE: Final = "interpreters/lua/scripts/batch/v1/CronJob/interpreter.lua"
 _FUNCTION: Final = re.compile(r"^function (\w+)\(", re.MULTILINE)
 _INTRODUCTION: Final = """\
 # Bundled kinds
@@ -58,41 +59,57 @@ class KindDoc:
 
 
 def read_kind(kind: GroupVersionKind, text: str) -> KindDoc:
-    """Read a script's header: a summary, then sections of points. Raises `InputError` naming what is missing."""
-    header = [line.removeprefix("--") for line in text.splitlines()[: _header_length(text)]]
+    """Read a script's header: a summary, then sections of points. Raises `InputError` with all that is missing."""
+    where = (SCRIPTS / kind.folder / "interpreter.lua").relative_to(ROOT)
+    lines = text.splitlines()
+    length = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    summary, *header = [line.removeprefix("--") for line in lines[:length]] or [""]
+    sections = _points(header)
+    facts = script_header(text)
+    declared = facts.first(DIVISION_KEY)
+    missing = [f"{name}:" for name in SECTIONS if not sections.get(name)]
+    if declared is None:
+        missing.insert(0, f"{DIVISION_KEY.capitalize()}:")
+    if not summary.strip() or missing:
+        lacks = " and ".join(filter(None, ["a summary" * (not summary.strip()), ", ".join(missing)]))
+        raise InputError(f"{where}: the comment that it begins with lacks {lacks}; {EXAMPLE} shows how it is written")
+    functions = {BY_FUNCTION[name] for name in _FUNCTION.findall(text) if name in BY_FUNCTION}
+    also_serves = facts.listed(ALSO_SERVES)
+    try:
+        division = parse_division(str(declared))
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return KindDoc(kind, summary.strip(), division, sections, frozenset(functions), also_serves)
+
+
+def _points(header: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The points under each section; a line that is indented further goes on with its point."""
     sections: dict[str, list[str]] = {}
     points: list[str] = []
-    for line in header[1:]:
+    for line in header:
         if line.strip().removesuffix(":") in SECTIONS:
             points = sections.setdefault(line.strip().removesuffix(":"), [])
         elif line.startswith(" - "):
             points.append(line[3:])
         elif line.startswith("   ") and points:
             points[-1] += " " + line.strip()
-    for name in SECTIONS:
-        if not sections.get(name):
-            raise InputError(f'{kind.folder}/interpreter.lua: the header has no points under "{name}:"')
-    functions = {BY_FUNCTION[name] for name in _FUNCTION.findall(text) if name in BY_FUNCTION}
-    facts = script_header(text)
-    declared = facts.first(DIVISION_KEY)
-    if declared is None:
-        raise InputError(f'{kind.folder}/interpreter.lua: the header has no line "-- Division: divides" (or whole)')
-    points_of = {name: tuple(points) for name, points in sections.items()}
-    also_serves = facts.listed(ALSO_SERVES)
-    return KindDoc(kind, header[0].strip(), parse_division(declared), points_of, frozenset(functions), also_serves)
-
-
-def _header_length(text: str) -> int:
-    lines = text.splitlines()
-    return next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    return {name: tuple(points) for name, points in sections.items()}
 
 
 def bundled_kinds(scripts: Path = SCRIPTS) -> list[KindDoc]:
-    """All bundled kinds, sorted by group and kind."""
-    return [
-        read_kind(GroupVersionKind.from_folder(str(path.parent.relative_to(scripts))), path.read_text())
-        for path in sorted(scripts.glob("*/*/*/interpreter.lua"))
-    ]
+    """All bundled kinds, sorted by group and kind. Raises `InputError` that names every kind with a mistake."""
+    found, wrong = [], []
+    for path in sorted(scripts.glob("*/*/*/interpreter.lua")):
+        kind = GroupVersionKind.from_folder(str(path.parent.relative_to(scripts)))
+        try:
+            found.append(read_kind(kind, path.read_text()))
+        except InputError as error:
+            wrong.append(str(error))
+        except UnicodeDecodeError:
+            wrong.append(f"{path.relative_to(scripts)}: expected UTF-8")
+    if wrong:
+        raise InputError("\n".join(wrong))
+    return found
 
 
 def readme(doc: KindDoc) -> str:
@@ -147,8 +164,7 @@ def table(docs: list[KindDoc]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def pages() -> dict[Path, str]:
-    """Every generated file and the text it must have."""
-    docs = bundled_kinds()
-    readmes = {SCRIPTS / doc.kind.folder / "README.md": readme(doc) for doc in docs}
+def pages(scripts: Path = SCRIPTS) -> dict[Path, str]:
+    docs = bundled_kinds(scripts)
+    readmes = {scripts / doc.kind.folder / "README.md": readme(doc) for doc in docs}
     return readmes | {TABLE: table(docs)}
