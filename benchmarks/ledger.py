@@ -46,7 +46,7 @@ async def admissions(url: str, namespaces: int, requests: int, *, charges: int =
     from estimator.accounting.ledger.ledger import Ledger
     from estimator.accounting.quotas import read_allowance
     from estimator.accounting.sources.quota_files import GivenAllowances
-    from estimator.placement.bindings import Interpreted
+    from interpreters.core.interpreted import Interpreted
     from interpreters.core.requirements import Component, ComponentRequirements
 
     assigned = [{"clusterName": name, "hard": {"cpu": "1000000"}} for name in CLUSTERS] if charges else []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from estimator.placement.bindings import Interpreted
 from interpreters.catalog import Catalog
 from interpreters.core.division import Division
 from interpreters.core.errors import InputError, ScriptError, UnknownTargetError
+from interpreters.core.interpreted import Interpreted
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME
 from interpreters.core.wire import Reply

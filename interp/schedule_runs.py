@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from estimator.fit.model import AssumedWorkload
-from estimator.placement.bindings import ClusterTarget, Interpreted, binding_name, build_binding
+from estimator.placement.bindings import ClusterTarget, binding_name, build_binding
 from estimator.placement.checks import doubts
 from estimator.placement.decision import Decision, Demand
 from estimator.placement.division import Rounding
@@ -24,6 +24,7 @@ from estimator.placement.workload_affinity import Companion, affinity_groups, co
 from interp.estimates import Workload, requirements_of
 from interp.schedules import Member, ScheduleReport, estimating, unknown_group
 from interpreters.core.documents import Document
+from interpreters.core.interpreted import Interpreted
 from interpreters.core.karmada import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component

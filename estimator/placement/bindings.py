@@ -19,8 +19,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from interpreters.core.division import Division
 from interpreters.core.errors import InputError
+from interpreters.core.interpreted import Interpreted
 from interpreters.core.karmada import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, ComponentRequirements, ReplicaRequirements
@@ -28,7 +28,6 @@ from interpreters.core.requirements import Component, ComponentRequirements, Rep
 Like = Literal["proposal", "karmada"]
 
 GATE: Final = "MultiplePodTemplatesScheduling"
-MAIN: Final = "main"
 _API: Final = "work.karmada.io/v1alpha2"
 _FROM_POLICY: Final = ("propagateDeps", "placement", "conflictResolution", "failover", "preserveResourcesOnDeletion",
                        "suspension")  # fmt: skip
@@ -43,28 +42,6 @@ _CLUSTER_SCOPED: Final = frozenset(
         ("apiregistration.k8s.io", "APIService"),
     }
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Interpreted:
-    """What the scripts said about a workload. None: there is no such script, or it did not answer."""
-
-    components: tuple[Component, ...] | None = None
-    replicas: int | None = None
-    requirements: ReplicaRequirements | None = None
-    division: Division | None = None
-
-    @property
-    def as_components(self) -> tuple[Component, ...]:
-        """The pods it stands for, whichever script said so."""
-        if self.components is not None:
-            return self.components
-        return () if self.replicas is None else (self.as_replicas,)
-
-    @property
-    def as_replicas(self) -> Component:
-        """The pods as one number of equal ones."""
-        return Component(MAIN, self.replicas or 0, _without_namespace(self.requirements))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +181,6 @@ def _with_namespace(needs: ComponentRequirements | None, namespace: str) -> Repl
     if needs is None:
         return None
     return ReplicaRequirements(needs.node_claim, needs.resource_request, needs.priority_class_name, namespace)
-
-
-def _without_namespace(needs: ReplicaRequirements | None) -> ComponentRequirements | None:
-    return needs and ComponentRequirements(needs.node_claim, needs.resource_request, needs.priority_class_name)
 
 
 def _from_policy(policy: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from estimator.placement.bindings import Interpreted
 from interpreters.core.division import Division
+from interpreters.core.interpreted import Interpreted
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, Wire
 

@@ -54,11 +54,12 @@ def command(
     interp bind flink.yaml --policy policy.yaml --clusters member1 --like karmada --karmada 1.18
     interp bind web.yaml --clusters member1=3,member2=2
     """
-    from estimator.placement.bindings import GATE, Interpreted, build_binding, parse_targets
+    from estimator.placement.bindings import GATE, build_binding, parse_targets
     from estimator.placement.matching import unselected
     from estimator.placement.priority import NO_PRIORITY, priority_of, read_classes
     from estimator.placement.release_checks import WORKLOAD_AFFINITY_GATE
     from interp.interpreted import interpreted
+    from interpreters.core.interpreted import Interpreted
     from interpreters.core.kinds import GroupVersionKind
 
     objects = read_objects(workloads)

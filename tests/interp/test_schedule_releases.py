@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from estimator.placement.priority import NO_PRIORITY, Priority
-from interp.interpreted import Interpreted
 from interp.schedule_runs import Job, in_order
+from interpreters.core.interpreted import Interpreted
 from interpreters.core.karmada import NEWEST
 from tests.interp.command import interp
 from tests.interp.test_schedule import FLINK, FOLDER, SCHEMA, WEB, decided, schedule

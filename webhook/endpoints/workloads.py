@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estimator.placement.bindings import Interpreted
+from interpreters.core.interpreted import Interpreted
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Answer
 from interpreters.core.wire import Reply, Request

@@ -25,8 +25,8 @@ from estimator.accounting.ledger.namespace_page import Page
 from estimator.accounting.ledger.rows import Decision, digest_of
 from estimator.accounting.ledger.write_queue import Task
 from estimator.accounting.quotas import Allowance
-from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import QuantityError, RequestError
+from interpreters.core.interpreted import Interpreted
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.wire import LONGEST_UID
 

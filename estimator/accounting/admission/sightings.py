@@ -23,8 +23,8 @@ from estimator.accounting.ledger.charges import admitted
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.namespace_page import Page
 from estimator.accounting.ledger.write_queue import Task
-from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import InterpError
+from interpreters.core.interpreted import Interpreted
 
 OnInterpret = Literal["off", "record", "warn"]
 Validation = Callable[["Sighting"], Sequence[str]]

@@ -11,7 +11,8 @@ from estimator.accounting.demand import Demand, Part, PodRequest, Target, Worklo
 from estimator.accounting.ledger.charges import bound
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.quotas import Allowance, read_allowance
-from estimator.placement.bindings import Interpreted, binding_name
+from estimator.placement.bindings import binding_name
+from interpreters.core.interpreted import Interpreted
 from interpreters.core.requirements import Component, ComponentRequirements
 
 _NUMBERS = count(1)

@@ -15,8 +15,8 @@ from estimator.accounting.amounts import texts
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.quotas import Allowance
 from estimator.accounting.sources.quota_files import GivenAllowances
-from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import RequestError
+from interpreters.core.interpreted import Interpreted
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, binding_request, book, component, limit, one, request
 

@@ -17,7 +17,7 @@ from estimator.accounting.ledger.namespace_page import Page
 from estimator.accounting.ledger.report import export_lines, read_statement, render_statement
 from estimator.accounting.ledger.write_queue import Task
 from estimator.accounting.sources.quota_files import GivenAllowances
-from estimator.placement.bindings import Interpreted
+from interpreters.core.interpreted import Interpreted
 from tests.estimator.accounting.samples import binding, binding_request, component, demand, limit, one, request
 
 ODD = ["with/slash", "a/b/c/d", "nul\0inside", "back\\slash", "\\u0000", "\N{SNOWMAN}", "'; DROP TABLE charges; --",

@@ -16,7 +16,7 @@ from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.quotas import read_allowance
 from estimator.accounting.reconcile import Reconciliation
 from estimator.accounting.sources.quota_files import GivenAllowances
-from estimator.placement.bindings import Interpreted
+from interpreters.core.interpreted import Interpreted
 from interpreters.core.requirements import Component, ComponentRequirements
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, binding_request, federated, limit, one, request

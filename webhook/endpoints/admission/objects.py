@@ -13,8 +13,8 @@ import msgspec
 from estimator.accounting.demand import Binding, Demand, WorkloadKey, demand_of
 from estimator.accounting.podless_bindings import NOT_AT_HAND, Told, Untold
 from estimator.accounting.sources.karmada_source import LiveObjects
-from estimator.placement.bindings import Interpreted
 from interpreters.core.errors import ScriptError
+from interpreters.core.interpreted import Interpreted
 from interpreters.core.kinds import GroupVersionKind
 from webhook.endpoints.service import Service
 from webhook.endpoints.workloads import interpreted
