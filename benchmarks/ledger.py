@@ -44,14 +44,14 @@ async def admissions(url: str, namespaces: int, requests: int, *, charges: int =
     """How many a second, and how long the slowest took, when `charges` are there already."""
     from estimator.accounting.admission.decide import Gate, Interpretation
     from estimator.accounting.ledger.ledger import Ledger
-    from estimator.accounting.quotas import read_allowance
-    from estimator.accounting.sources.quota_files import GivenAllowances
+    from estimator.accounting.sources.quota_files import GivenQuotas
+    from estimator.quotas.objects import read_quota
     from interpreters.core.interpreted import Interpreted
     from interpreters.core.requirements import Component, ComponentRequirements
 
     assigned = [{"clusterName": name, "hard": {"cpu": "1000000"}} for name in CLUSTERS] if charges else []
     quotas = [
-        read_allowance(
+        read_quota(
             {
                 "kind": "FederatedResourceQuota",
                 "metadata": {"namespace": f"team-{number}", "name": "compute"},
@@ -65,7 +65,7 @@ async def admissions(url: str, namespaces: int, requests: int, *, charges: int =
     slowest = 0.0
     async with Ledger(url, connections=CLIENTS) as ledger:
         await _fill(ledger, "team-0", charges)
-        gate = Gate(ledger, GivenAllowances(quotas))
+        gate = Gate(ledger, GivenQuotas(quotas))
 
         async def client(number: int) -> None:
             nonlocal slowest

@@ -22,11 +22,11 @@ def read_changes(paths: Sequence[str], demands: ObjectDemands, clusters: int | N
     from estimator.accounting.audit.read_bindings import BINDING_KINDS
     from estimator.accounting.audit.what_if import Changes
     from estimator.accounting.demand import Binding, WorkloadKey, decode_binding
-    from estimator.accounting.quotas import QUOTA_KINDS
     from estimator.accounting.sources.file_errors import kind_of, misfit, numbered
     from estimator.accounting.sources.object_stream import files_in, stream_objects
-    from estimator.accounting.sources.quota_files import read_quota
+    from estimator.accounting.sources.quota_files import decode_quota
     from estimator.placement.bindings import in_namespace
+    from estimator.quotas.objects import QUOTA_KINDS
     from interpreters.files import name_of
 
     told: dict[WorkloadKey, Demand] = {}
@@ -36,7 +36,7 @@ def read_changes(paths: Sequence[str], demands: ObjectDemands, clusters: int | N
         for place, text in numbered(name_of(file), stream_objects(file)):
             kind = kind_of(text)
             if kind in QUOTA_KINDS:
-                quotas.append(read_quota(place, text))
+                quotas.append(decode_quota(place, text))
             elif kind in BINDING_KINDS:
                 try:
                     binding = decode_binding(text)

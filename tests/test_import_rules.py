@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("interp", "webhook", "interpreters", "estimator", "certs")
 
 # what all of accounting speaks of
-ACCOUNTING_NOUNS = tuple(f"estimator.accounting.{noun}" for noun in ("amounts", "demand", "quotas", "usage"))
+ACCOUNTING_NOUNS = tuple(f"estimator.accounting.{noun}" for noun in ("demand", "usage"))
 
 # part of the tree -> what of ours it may import (a prefix allows all below it)
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -21,16 +21,29 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "interpreters/starlark": ("interpreters.core", "interpreters.starlark"),
     "interpreters/sandbox": ("interpreters.core", "interpreters.sandbox"),
     "interpreters": ("interpreters",),
-    "estimator/fit": ("estimator.fit", "interpreters.core"),
+    "estimator/quotas": ("estimator.quotas", "interpreters.core"),
+    "estimator/fit": ("estimator.fit", "estimator.quotas", "interpreters.core"),
     "estimator/clusters": ("estimator.clusters", "estimator.fit", "interpreters.core", "interpreters.files"),
     "estimator/placement": ("estimator.placement", "estimator.fit", "interpreters.core"),
     "estimator/service": ("estimator.service", "estimator.clusters", "estimator.fit", "interpreters.core"),
-    "estimator/accounting": ("estimator.accounting", "estimator.placement", "interpreters.core", "interpreters.files"),
-    "estimator/accounting/ledger": (*ACCOUNTING_NOUNS, "estimator.accounting.ledger", "interpreters.core"),
+    "estimator/accounting": (
+        "estimator.accounting",
+        "estimator.quotas",
+        "estimator.placement",
+        "interpreters.core",
+        "interpreters.files",
+    ),
+    "estimator/accounting/ledger": (
+        *ACCOUNTING_NOUNS,
+        "estimator.accounting.ledger",
+        "estimator.quotas",
+        "interpreters.core",
+    ),
     "estimator/accounting/sources": (
         *ACCOUNTING_NOUNS,
         "estimator.accounting.sources",
         "estimator.clusters",
+        "estimator.quotas",
         "interpreters.core",
         "interpreters.files",
     ),

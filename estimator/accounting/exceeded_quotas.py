@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from estimator.accounting.amounts import quantity
-from estimator.accounting.quotas import read_allowances
 from estimator.accounting.usage import binding_usage
+from estimator.quotas.amounts import no_amounts, quantity
+from estimator.quotas.objects import read_quotas
 from interpreters.core.quantity import ZERO
 
 
@@ -30,10 +30,10 @@ def exceeded(
     old = binding_usage(dict(binding))
     new = binding_usage({**binding, "spec": {**spec, "clusters": list(clusters)}})
     found = []
-    for allowance in read_allowances([dict(quota) for quota in quotas]):
+    for allowance in read_quotas([dict(quota) for quota in quotas]):
         for key, limit in sorted(allowance.limits.items()):
             wanted, had = new.get(key, ZERO), old.get(key, ZERO)
-            used = (allowance.reported or {}).get(key, 0) - had.nano
+            used = (allowance.reported or no_amounts()).get(key, 0) - had.nano
             if wanted > had and used + wanted.nano > limit:
                 amounts = (quantity(key, limit), quantity(key, max(used, 0)), quantity(key, wanted.nano),
                            quantity(key, used + wanted.nano - limit))  # fmt: skip

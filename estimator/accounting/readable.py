@@ -1,11 +1,12 @@
-"""Amounts as people read them (`437.5 GiB`, `1.5`), and as spreadsheets do: one plain number in one unit."""
+"""NanoAmounts as people read them (`437.5 GiB`, `1.5`), and as spreadsheets do: one plain number in one unit."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from estimator.accounting.amounts import counts_bytes, quantity
+from estimator.quotas.amounts import quantity
 from interpreters.core.quantity import NANO
+from interpreters.core.resources import counts_bytes
 
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 

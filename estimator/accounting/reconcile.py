@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from estimator.accounting.amounts import Amounts, quantity
 from estimator.accounting.audit.binding_checks import impossible, unreadable
 from estimator.accounting.audit.read_bindings import Unreadable
 from estimator.accounting.demand import Binding, Demand, WorkloadKey
@@ -19,6 +18,7 @@ from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.namespace_page import Page
 from estimator.accounting.ledger.rows import Decision
 from estimator.accounting.podless_bindings import Objects, Told, Untold, no_objects, says_no_pods, uncounted
+from estimator.quotas.amounts import NanoAmounts, no_amounts, quantity
 from interpreters.core.errors import QuantityError
 
 What = Literal["added", "changed", "removed", "unreadable", "uncounted"]
@@ -30,8 +30,8 @@ class Correction:
 
     what: What
     workload: WorkloadKey
-    before: Amounts
-    after: Amounts
+    before: NanoAmounts
+    after: NanoAmounts
     problem: str = ""
 
     def __str__(self) -> str:
@@ -123,7 +123,7 @@ class Reconciliation:
         else:
             self._found.setdefault(unreadable.workload.namespace, set()).add(hash(unreadable.workload))
         about = unreadable.workload or WorkloadKey("", "", unreadable.namespace or "", "")
-        return Correction("unreadable", about, {}, {}, unreadable.problem)
+        return _uncharged("unreadable", about, unreadable.problem)
 
     async def _compare(self, page: Page, bindings: list[Binding], told: Told) -> list[Correction]:
         known = await page.charges_of([binding.workload for binding in bindings])
@@ -140,16 +140,16 @@ class Reconciliation:
             parts = said.parts if isinstance(said, Demand) else None
             demand = filled(spec.plain, before, parts, version=version_of(spec.resource.resource_version))
             if problem := "; ".join(impossible(demand)):
-                refused.append(Correction("unreadable", workload, {}, {}, problem))
+                refused.append(_uncharged("unreadable", workload, problem))
                 continue
             if isinstance(said, Untold) and not demand.parts:
-                refused.append(Correction("uncounted", workload, {}, {}, uncounted(said)))
+                refused.append(_uncharged("uncounted", workload, uncounted(said)))
             after = bound(before, demand, uid=spec.resource.uid, mark=mark_of(binding))
             try:
                 if _charged(after) != _charged(before):
                     changes[workload] = (replace(after, source="reconcile"), _correction(before, after))
             except QuantityError as error:
-                refused.append(Correction("unreadable", workload, {}, {}, unreadable(demand) or str(error)))
+                refused.append(_uncharged("unreadable", workload, unreadable(demand) or str(error)))
         return await self._correct(page, list(changes.values())) + refused
 
     async def _correct(self, page: Page, changes: Sequence[tuple[Charge, Correction]]) -> list[Correction]:
@@ -174,6 +174,10 @@ class Reconciliation:
 
 def _charged(charge: Charge) -> tuple[Demand | None, Demand | None]:
     return charge.confirmed, charge.provisional
+
+
+def _uncharged(what: What, workload: WorkloadKey, problem: str) -> Correction:
+    return Correction(what, workload, no_amounts(), no_amounts(), problem)
 
 
 def _correction(before: Charge, after: Charge) -> Correction:

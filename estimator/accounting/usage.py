@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from estimator.accounting.amounts import Amounts, add, parse_amounts, without_zeros
 from estimator.accounting.demand import Demand, Part, binding_decoder
+from estimator.quotas.amounts import NanoAmounts, add, no_amounts, parse_amounts, without_zeros
+from estimator.quotas.scopes import PodClass, is_best_effort
 from interpreters.core.quantity import NANO, Quantity
-
-PODS = "pods"
+from interpreters.core.resources import PODS
 
 
 class Share(NamedTuple):
@@ -23,7 +23,7 @@ class Share(NamedTuple):
 
     part: Part
     pods: int
-    amounts: Amounts
+    amounts: NanoAmounts
 
 
 def shares(demand: Demand, *, unscheduled_sets: int = 0) -> Iterator[Share]:
@@ -41,17 +41,22 @@ def shares(demand: Demand, *, unscheduled_sets: int = 0) -> Iterator[Share]:
         yield Share(part, pods, _scaled(part, pods))
 
 
-def usage(demand: Demand, *, unscheduled_sets: int = 0) -> Amounts:
+def pod_class(part: Part) -> PodClass:
+    """What the scopes of quotas ask of a component's pods. Raises `QuantityError`."""
+    return PodClass(part.priority_class, is_best_effort(parse_amounts(part.request)))
+
+
+def usage(demand: Demand, *, unscheduled_sets: int = 0) -> NanoAmounts:
     """What the demand uses, per resource. Raises `QuantityError`."""
-    total: Amounts = {}
+    total = no_amounts()
     for share in shares(demand, unscheduled_sets=unscheduled_sets):
         add(total, share.amounts)
     return without_zeros(total)
 
 
-def counted_usage(demand: Demand, *, unscheduled_sets: int = 0) -> Amounts:
+def counted_usage(demand: Demand, *, unscheduled_sets: int = 0) -> NanoAmounts:
     """Usage with the number of pods beside the resources, as quotas with a `pods` key count it."""
-    total: Amounts = {}
+    total = no_amounts()
     pods = 0
     for share in shares(demand, unscheduled_sets=unscheduled_sets):
         add(total, share.amounts)
@@ -60,11 +65,11 @@ def counted_usage(demand: Demand, *, unscheduled_sets: int = 0) -> Amounts:
     return without_zeros(total)
 
 
-def usage_by_cluster(demand: Demand) -> dict[str, Amounts]:
+def usage_by_cluster(demand: Demand) -> dict[str, NanoAmounts]:
     """What each target cluster runs, pods included. Summed over the clusters it is `counted_usage`."""
-    answer: dict[str, Amounts] = {}
+    answer: dict[str, NanoAmounts] = {}
     for target in demand.targets:
-        total = answer.setdefault(target.name, {})
+        total = answer.setdefault(target.name, no_amounts())
         for part in demand.parts:
             pods = max(part.replicas if demand.components else target.replicas, 0)
             add(total, _scaled(part, pods))
@@ -72,9 +77,9 @@ def usage_by_cluster(demand: Demand) -> dict[str, Amounts]:
     return {cluster: without_zeros(amounts) for cluster, amounts in answer.items()}
 
 
-def legacy_usage(demand: Demand, *, unscheduled_sets: int = 0) -> Amounts:
+def legacy_usage(demand: Demand, *, unscheduled_sets: int = 0) -> NanoAmounts:
     """The older accounting: every pod is charged as the largest one. Never less than `usage`."""
-    largest: Amounts = {}
+    largest = no_amounts()
     pods = 0
     for share in shares(demand, unscheduled_sets=unscheduled_sets):
         if not share.pods:
@@ -96,8 +101,8 @@ def binding_usage(binding: dict[str, Any]) -> dict[str, Quantity]:
     return {resource: amount for resource, amount in total.items() if amount}
 
 
-def _scaled(part: Part, pods: int) -> Amounts:
+def _scaled(part: Part, pods: int) -> NanoAmounts:
     """Never below zero: a negative request or replica count must not pay for another workload."""
     if pods <= 0:
-        return {}
-    return {resource: max(nano, 0) * pods for resource, nano in parse_amounts(part.request).items()}
+        return no_amounts()
+    return NanoAmounts({resource: max(nano, 0) * pods for resource, nano in parse_amounts(part.request).items()})

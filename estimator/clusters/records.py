@@ -11,12 +11,13 @@ from typing import Final
 
 import msgspec
 
-from estimator.fit.amounts import PODS, scheduler_amount, scheduler_amounts
+from estimator.fit.amounts import scheduler_amount, scheduler_amounts
 from estimator.fit.model import Node, Taint
 from estimator.fit.state import PodAmounts
 from interpreters.core.errors import InputError, InterpError
 from interpreters.core.pod_spec import Container, PodSpec, Resources
 from interpreters.core.pods import pod_requests
+from interpreters.core.resources import PODS
 
 TERMINATED: Final = ("Succeeded", "Failed")
 _NOTHING: Final = msgspec.Raw(b"null")

@@ -7,17 +7,14 @@ too large. An amount below zero is no claim on anything and counts as zero, wher
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import NewType
 
 from interpreters.core.errors import InputError, QuantityError
 from interpreters.core.quantity import Format, Quantity
+from interpreters.core.resources import CPU, counts_bytes
 
-Amounts = dict[str, int]
-
-CPU: Final = "cpu"
-PODS: Final = "pods"
-
-_BINARY_NAMES: Final = ("memory", "ephemeral-storage")
+SchedulerAmounts = NewType("SchedulerAmounts", dict[str, int])
+"""Resource name to scheduler units. Accounting's amounts are in other units and of another type."""
 
 
 def scheduler_amount(resource: str, quantity: Quantity) -> int:
@@ -32,7 +29,7 @@ def pod_amount(resource: str, quantity: Quantity) -> Quantity:
     return Quantity.milli(units, quantity.format) if resource == CPU else Quantity.of(units, quantity.format)
 
 
-def scheduler_amounts(texts: Mapping[str, str | int | float] | None) -> Amounts:
+def scheduler_amounts(texts: Mapping[str, str | int | float] | None) -> SchedulerAmounts:
     """A resource list, as an object spells it, in scheduler units. Raises `InputError`."""
     amounts = {}
     for name, text in (texts or {}).items():
@@ -40,12 +37,11 @@ def scheduler_amounts(texts: Mapping[str, str | int | float] | None) -> Amounts:
             amounts[name] = scheduler_amount(name, Quantity.parse(text))
         except QuantityError as error:
             raise InputError(f"{name}: {error}") from None
-    return amounts
+    return SchedulerAmounts(amounts)
 
 
 def spelled(resource: str, amount: int) -> str:
     """The amount as people write it: `1500m`, `12Gi`, `3`."""
     if resource == CPU:
         return str(Quantity.milli(amount))
-    binary = resource in _BINARY_NAMES or resource.startswith("hugepages-")
-    return str(Quantity.of(amount, Format.BINARY if binary else Format.DECIMAL))
+    return str(Quantity.of(amount, Format.BINARY if counts_bytes(resource) else Format.DECIMAL))

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from estimator.fit.amounts import PODS, Amounts
 from estimator.fit.free_amounts import LARGEST, Column, column
 from estimator.fit.node_claims import Mask
 from estimator.fit.packing import Demand, pack
+from interpreters.core.resources import PODS
 
 Columns = Mapping[str, Column]
 
@@ -28,11 +28,13 @@ class Wanted:
 
     name: str
     replicas: int
-    amounts: Amounts
+    amounts: dict[str, int]
+    """In the unit of the columns that it is fitted into."""
+
     admitted: Mask
 
     @staticmethod
-    def of(name: str, replicas: int, amounts: Amounts, admitted: Mask) -> Wanted:
+    def of(name: str, replicas: int, amounts: Mapping[str, int], admitted: Mask) -> Wanted:
         positive = {resource: amount for resource, amount in sorted(amounts.items()) if amount > 0}
         return Wanted(name, replicas, positive | {PODS: 1}, admitted)
 

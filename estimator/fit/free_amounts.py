@@ -13,14 +13,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from estimator.fit.amounts import PODS, Amounts
+from estimator.fit.amounts import SchedulerAmounts
 from estimator.fit.model import Node
 from estimator.fit.node_index import Roster
+from interpreters.core.resources import PODS
 
 Column = NDArray[Any]
 
 LARGEST: Final = 2**62
-"""Amounts up to here, and the difference of two of them, fit a 64-bit integer."""
+"""SchedulerAmounts up to here, and the difference of two of them, fit a 64-bit integer."""
 
 
 def column(amounts: Sequence[int]) -> Column:
@@ -30,11 +31,11 @@ def column(amounts: Sequence[int]) -> Column:
     return np.array(amounts, dtype=object)
 
 
-def free_amounts(node: Node, used: Mapping[str, int], pods: int) -> Amounts:
+def free_amounts(node: Node, used: Mapping[str, int], pods: int) -> SchedulerAmounts:
     """What `pods` pods that use so much leave on the node, never below zero; `pods` among it, as one more resource."""
     free = {resource: max(amount - used.get(resource, 0), 0) for resource, amount in node.allocatable.items()}
     free[PODS] = max(node.pods - pods, 0)
-    return free
+    return SchedulerAmounts(free)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class FreeAmounts:
     columns: Mapping[str, Column]
 
     @staticmethod
-    def of(roster: Roster, rows: Sequence[Amounts]) -> FreeAmounts:
+    def of(roster: Roster, rows: Sequence[SchedulerAmounts]) -> FreeAmounts:
         resources = sorted({resource for row in rows for resource in row} | {PODS})
         return FreeAmounts(roster, {name: column([row.get(name, 0) for row in rows]) for name in resources})
 
@@ -54,7 +55,7 @@ class FreeAmounts:
         found = self.columns.get(resource)
         return np.zeros(len(self.roster), dtype=np.int64) if found is None else found
 
-    def with_rows(self, roster: Roster, rows: Iterable[tuple[int, Amounts]]) -> FreeAmounts:
+    def with_rows(self, roster: Roster, rows: Iterable[tuple[int, SchedulerAmounts]]) -> FreeAmounts:
         """The same with some nodes' amounts replaced, under a roster of the same nodes."""
         columns = {name: values.copy() for name, values in self.columns.items()}
         for i, row in rows:

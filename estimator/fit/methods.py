@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from estimator.fit.amounts import CPU, spelled
+from estimator.fit.amounts import spelled
 from estimator.fit.fitting import Columns, Fit, Wanted, fit_sets, place_once
 from estimator.fit.method_names import Method
 from estimator.fit.model import NO_LIMIT, Shortfall
 from estimator.fit.node_claims import Mask
-
-MEMORY: Final = "memory"
+from interpreters.core.resources import CPU, MEMORY
 
 Order = NDArray[np.intp]
 

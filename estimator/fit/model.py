@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from estimator.fit.amounts import PODS, Amounts, scheduler_amounts
+from estimator.fit.amounts import SchedulerAmounts, scheduler_amounts
 from interpreters.core.errors import InputError
 from interpreters.core.requirements import Component, Wire
+from interpreters.core.resources import PODS
 
 NO_LIMIT: Final = 2**31 - 1
 """Nothing stops it: the largest number the wire can carry."""
@@ -43,13 +44,13 @@ class Taint:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node as far as placement cares. Amounts are in scheduler units; `pods` is how many pods it may hold."""
+    """A node as far as placement cares. `pods` is how many pods it may hold."""
 
     name: str
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
-    allocatable: Amounts = field(default_factory=dict)
+    allocatable: SchedulerAmounts = field(default_factory=lambda: SchedulerAmounts({}))
     pods: int = 0
 
     @staticmethod

@@ -2,81 +2,72 @@
 
 Free is hard - used from the quota's *status*, never below zero; `requests.cpu` and `cpu` are the same thing, and the
 smaller one counts when a quota names both; `pods` and `count/pods` likewise. `limits.*`, storage claims and other
-object counts say nothing of a pod template's requests and are left aside. Scopes are ANDed, as in Kubernetes; one that
-a pod template cannot decide is reported, not guessed, and so is a resource whose usage the status does not tell yet.
+object counts say nothing of a pod template's requests and are left aside. The object is read
+in `estimator/quotas`; a scope that a pod template cannot decide is reported, not guessed, and so is a resource whose
+usage the status does not tell yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from estimator.fit.amounts import PODS, pod_amount
-from estimator.fit.api_objects import MetadataShape, QuotaShape, QuotaSpecShape, QuotaStatusShape, shaped
-from interpreters.core.errors import InputError, QuantityError
+from estimator.fit.amounts import pod_amount
+from estimator.quotas.amounts import no_amounts
+from estimator.quotas.keys import read_key
+from estimator.quotas.objects import NATIVE, read_quota
+from estimator.quotas.scopes import PodClass, Scope, covered, is_best_effort
 from interpreters.core.quantity import ZERO, Quantity
 from interpreters.core.requirements import Component, ComponentRequirements
-
-_NOT_TEMPLATE: Final = ("Terminating", "NotTerminating", "CrossNamespacePodAffinity")
-_OTHER_NAMES: Final = ("count/pods",)
+from interpreters.core.resources import PODS
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeSelector:
-    scope: str
-    operator: str
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
+class FreeQuota:
     """A ResourceQuota as far as estimates care: what is free per resource, for pods in its scopes."""
 
     namespace: str
     name: str
     free: Mapping[str, Quantity]
-    selectors: tuple[ScopeSelector, ...] = ()
+    scopes: tuple[Scope, ...] = ()
     uncounted: tuple[str, ...] = ()
     """Resources with a ceiling, but without a usage in the status."""
 
     @staticmethod
-    def of(quota: Mapping[str, Any]) -> Quota:
+    def of(quota: Mapping[str, Any]) -> FreeQuota:
         """Read a Kubernetes ResourceQuota object. Raises `InputError`."""
-        shape = shaped(quota, QuotaShape)
-        metadata, status = shape.metadata or MetadataShape(), shape.status or QuotaStatusShape()
-        hard, used = status.hard or {}, status.used or {}
+        read = read_quota(quota, NATIVE)
+        hard, used = read.enforced or {}, read.reported or no_amounts()
         free: dict[str, Quantity] = {}
-        for key, ceiling in hard.items():
-            resource = _resource(key)
-            if resource is not None and key in used:
-                room = max(_amount("hard", key, ceiling) - _amount("used", key, used[key]), ZERO)
-                free[resource] = min(free.get(resource, room), room)
-        return Quota(
-            namespace=metadata.namespace,
-            name=metadata.name,
-            free=free,
-            selectors=tuple(_selectors(shape.spec or QuotaSpecShape())),
-            uncounted=tuple(key for key in sorted(hard) if key not in used and _resource(key) is not None),
-        )
+        uncounted = []
+        for key, ceiling in sorted(hard.items()):
+            resource = read_key(key).requested
+            if resource is None:
+                continue
+            if key not in used:
+                uncounted.append(key)
+                continue
+            room = max(ceiling - Quantity(used[key]), ZERO)
+            free[resource] = min(free.get(resource, room), room)
+        return FreeQuota(read.namespace, read.name, free, read.scopes, tuple(uncounted))
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
 
 
-def applies(quota: Quota, requirements: ComponentRequirements | None) -> bool | str:
+def applies(quota: FreeQuota, requirements: ComponentRequirements | None) -> bool | str:
     """Whether the quota counts a pod like this; or the scope, when the pod template does not tell."""
-    undecided = ""
-    for selector in quota.selectors:
-        verdict = _in_scope(selector, requirements or ComponentRequirements())
-        if verdict is None:
-            undecided = undecided or selector.scope
-        elif not verdict:
-            return False
-    return undecided or True
+    wanted = requirements or ComponentRequirements()
+    pod = PodClass(
+        wanted.priority_class_name,
+        is_best_effort({resource: amount.nano for resource, amount in wanted.amounts().items()}),
+    )
+    verdict = covered(quota.scopes, pod)
+    return verdict if verdict is not None else next(scope.name for scope in quota.scopes if not scope.is_decided)
 
 
-def charged(quota: Quota, components: Iterable[Component]) -> dict[str, Quantity]:
+def charged(quota: FreeQuota, components: Iterable[Component]) -> dict[str, Quantity]:
     """What one set of the components takes from the quota, per resource the quota limits."""
     total: dict[str, Quantity] = {}
     for component in components:
@@ -91,14 +82,16 @@ def charged(quota: Quota, components: Iterable[Component]) -> dict[str, Quantity
 class Ceiling:
     """The sets one resource of one quota allows."""
 
-    quota: Quota
+    quota: FreeQuota
     resource: str
     sets: int
     wanted: Quantity
     free: Quantity
 
 
-def tightest(quotas: Sequence[Quota], components: Sequence[Component], assumed: Sequence[Component]) -> Ceiling | None:
+def tightest(
+    quotas: Sequence[FreeQuota], components: Sequence[Component], assumed: Sequence[Component]
+) -> Ceiling | None:
     """The lowest ceiling over all quotas, what the assumed components take deducted; None when nothing limits."""
     lowest: Ceiling | None = None
     for quota in quotas:
@@ -111,7 +104,7 @@ def tightest(quotas: Sequence[Quota], components: Sequence[Component], assumed: 
     return lowest
 
 
-def doubts(quotas: Sequence[Quota], components: Sequence[Component]) -> list[str]:
+def doubts(quotas: Sequence[FreeQuota], components: Sequence[Component]) -> list[str]:
     """What kept a quota, or a part of it, out of the number."""
     found = []
     for quota in quotas:
@@ -127,51 +120,3 @@ def doubts(quotas: Sequence[Quota], components: Sequence[Component]) -> list[str
                     f"from a pod template"
                 )
     return found
-
-
-def _amount(field: str, key: str, text: str | int | float) -> Quantity:
-    try:
-        return Quantity.parse(text)
-    except QuantityError as error:
-        raise InputError(f"status.{field}.{key}: {error}") from None
-
-
-def _resource(key: str) -> str | None:
-    """The resource of a pod's requests that a quota's key limits; None when it limits something else."""
-    name = key.removeprefix("requests.")
-    if name in (PODS, *_OTHER_NAMES):
-        return PODS
-    if name in ("cpu", "memory", "ephemeral-storage") or name.startswith("hugepages-"):
-        return name
-    extended = "/" in name and not name.startswith(("limits.", "count/")) and ".storageclass." not in name
-    return name if extended else None
-
-
-def _selectors(spec: QuotaSpecShape) -> Iterable[ScopeSelector]:
-    for scope in spec.scopes or ():
-        yield ScopeSelector(scope, "Exists")
-    for expression in (spec.scope_selector.match_expressions if spec.scope_selector else None) or ():
-        yield ScopeSelector(expression.scope_name, expression.operator, tuple(expression.values or ()))
-
-
-def _in_scope(selector: ScopeSelector, requirements: ComponentRequirements) -> bool | None:
-    """None when the requirements cannot tell."""
-    if selector.scope in _NOT_TEMPLATE:
-        return None
-    if selector.scope in ("BestEffort", "NotBestEffort"):
-        amounts = requirements.amounts()
-        best_effort = not any(amounts.get(resource, ZERO) > ZERO for resource in ("cpu", "memory"))
-        return best_effort == (selector.scope == "BestEffort")
-    if selector.scope != "PriorityClass":
-        return False
-    name = requirements.priority_class_name
-    match selector.operator:
-        case "In":
-            return name in selector.values
-        case "NotIn":
-            return not name or name not in selector.values
-        case "Exists":
-            return bool(name)
-        case "DoesNotExist":
-            return not name
-    return False

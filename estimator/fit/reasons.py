@@ -7,12 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from estimator.fit.amounts import PODS, spelled
+from estimator.fit.amounts import spelled
 from estimator.fit.fitting import Columns, Wanted
 from estimator.fit.free_amounts import LARGEST, Column
 from estimator.fit.model import ComponentMatch, NextSet, NodeReason, Shortfall
 from estimator.fit.node_claims import ClaimMatch
 from estimator.fit.node_index import Roster
+from interpreters.core.resources import PODS
 
 TOO_MANY_PODS: Final = "too many pods"
 _INSUFFICIENT: Final = "insufficient "

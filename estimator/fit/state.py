@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from estimator.fit.amounts import Amounts, scheduler_amount
+from estimator.fit.amounts import SchedulerAmounts, scheduler_amount
 from estimator.fit.free_amounts import FreeAmounts, free_amounts
 from estimator.fit.model import Node
 from estimator.fit.node_index import Roster
-from estimator.fit.quota import Quota
+from estimator.fit.quota import FreeQuota
 from interpreters.core.errors import InputError, InterpError
 from interpreters.core.pods import pod_requests
 
@@ -45,7 +45,7 @@ class ClusterState:
         self._pods: dict[str, tuple[str, PodAmounts]] = {}
         self._used: dict[str, dict[str, int]] = {}
         self._counts: dict[str, int] = {}
-        self._quotas: dict[str, dict[str, Quota]] = {}
+        self._quotas: dict[str, dict[str, FreeQuota]] = {}
         self._interned: dict[PodAmounts, PodAmounts] = {}
         self._roster: Roster | None = None
         self._free: FreeAmounts | None = None
@@ -114,8 +114,8 @@ class ClusterState:
         if old is not None:
             self._release(*old)
 
-    def upsert_quota(self, quota: Mapping[str, Any] | Quota) -> None:
-        new = quota if isinstance(quota, Quota) else _read("ResourceQuota", Quota.of, quota)
+    def upsert_quota(self, quota: Mapping[str, Any] | FreeQuota) -> None:
+        new = quota if isinstance(quota, FreeQuota) else FreeQuota.of(quota)
         self._quotas[new.namespace] = {**self._quotas.get(new.namespace, {}), new.name: new}
 
     def remove_quota(self, namespace: str, name: str) -> None:
@@ -137,7 +137,7 @@ class ClusterState:
     def nodes(self) -> tuple[Node, ...]:
         return tuple(self._nodes.values())
 
-    def quotas(self, namespace: str) -> tuple[Quota, ...]:
+    def quotas(self, namespace: str) -> tuple[FreeQuota, ...]:
         """The namespace's quotas, by name."""
         return tuple(quota for _, quota in sorted(self._quotas.get(namespace, {}).items()))
 
@@ -174,7 +174,7 @@ class ClusterState:
         )
         return self._interned.setdefault(amounts, amounts)
 
-    def _row(self, name: str) -> Amounts:
+    def _row(self, name: str) -> SchedulerAmounts:
         return free_amounts(self._nodes[name], self._used.get(name, {}), self._counts.get(name, 0))
 
     def _release(self, node: str, amounts: PodAmounts) -> None:

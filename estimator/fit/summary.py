@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from estimator.fit.amounts import PODS, pod_amount
+from estimator.fit.amounts import pod_amount
 from estimator.fit.api_objects import ClusterShape, ModelingShape, ModelShape, shaped
 from estimator.fit.fitting import Columns, Wanted, fit_sets, place_all, place_once
 from estimator.fit.free_amounts import column
@@ -23,6 +23,7 @@ from estimator.fit.model import NO_LIMIT, AssumedWorkload, Code, Estimate, Plugi
 from interpreters.core.errors import InputError, QuantityError
 from interpreters.core.quantity import ZERO, Quantity
 from interpreters.core.requirements import Component, ReplicaRequirements
+from interpreters.core.resources import PODS
 
 PODS_OF_A_MODEL_NODE: Final = 110
 

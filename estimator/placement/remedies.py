@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from estimator.fit.amounts import PODS
 from estimator.fit.summary import Summary
 from estimator.placement.decision import ClusterVerdict, Demand, GroupReport, Verdict
 from estimator.placement.policy import Cluster, ClusterAffinityTerm, Placement
 from interpreters.core.quantity import ZERO, Quantity
+from interpreters.core.resources import PODS
 
 
 @dataclass(frozen=True, slots=True)

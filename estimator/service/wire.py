@@ -17,7 +17,6 @@ from estimator.service.pb import estimator_pb2, kubernetes_pb2, multicomponent_p
 from interpreters.core.errors import InputError, RequestError
 from interpreters.core.quantity import Quantity
 from interpreters.core.requirements import (
-    Amounts,
     Component,
     ComponentRequirements,
     NodeClaim,
@@ -25,6 +24,7 @@ from interpreters.core.requirements import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
     ReplicaRequirements,
+    ResourceList,
     Toleration,
 )
 
@@ -105,7 +105,7 @@ def _replicas(replicas: int, where: str) -> int:
     return replicas
 
 
-def _amounts(message: _Requirements, where: str) -> Amounts:
+def _amounts(message: _Requirements, where: str) -> ResourceList:
     if message.resourceRequestBytes:
         texts = {
             name: _decoded(quantity_pb2.Quantity(), raw, f"{where}.resourceRequestBytes[{name}]").string

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from estimator.accounting.audit.totals import Tally
     from estimator.accounting.demand import Demand
     from estimator.accounting.history.rendering import QuotaHistory
-    from estimator.accounting.quotas import Allowance
     from estimator.accounting.sources.object_stream import Progress
+    from estimator.quotas.objects import Quota
     from interp.objects import ObjectDemands
     from interpreters.core.karmada import Release
 
@@ -154,9 +154,9 @@ def _show(report: AuditReport, output: str) -> None:
         click.echo(RENDERERS[output](report), nl=False)
 
 
-def _read_files(paths: Sequence[str], tally: Tally) -> list[Allowance]:
+def _read_files(paths: Sequence[str], tally: Tally) -> list[Quota]:
     from estimator.accounting.audit.read_bindings import read_bindings, total_size
-    from estimator.accounting.quotas import in_order
+    from estimator.quotas.objects import in_order
 
     with _progress_bar(total_size(paths)) as progress:
         return in_order(read_bindings(paths, tally, progress=progress).quotas)
@@ -182,19 +182,19 @@ def _progress_bar(total: int | None) -> Iterator[Progress | None]:
 
 def _read_live(
     kubeconfig: str, context: str, tally: Tally, karmada: Release | None, demands: ObjectDemands
-) -> list[Allowance]:
+) -> list[Quota]:
     import asyncio
     from pathlib import Path
 
     from estimator.accounting.audit.read_bindings import Intake
     from estimator.accounting.podless_bindings import says_no_pods
-    from estimator.accounting.sources.karmada_source import LiveObjects, live_allowances, live_bindings
+    from estimator.accounting.sources.karmada_source import LiveObjects, live_bindings, live_quotas
     from estimator.clusters.apiserver import ApiServer
     from estimator.clusters.kubeconfig import read_kubeconfig
 
     given = tally.known
 
-    async def read() -> list[Allowance]:
+    async def read() -> list[Quota]:
         intake = Intake(tally)
         async with ApiServer(read_kubeconfig(Path(kubeconfig), context)) as server:
             tally.release = await release_of(server, karmada)
@@ -205,7 +205,7 @@ def _read_live(
                 tally.known = {**{str(workload): said for workload, said in told.items()}, **given}
                 for binding in found:
                     tally.add(binding)
-            return await live_allowances(server)
+            return await live_quotas(server)
 
     return asyncio.run(read())
 

@@ -1,7 +1,7 @@
 """The nouns of a reply: components, their requirements and node claims, and dependencies.
 
 They are msgspec structs because they cross the wire on the hot path: decoding checks types and drops unknown fields,
-encoding leaves empty fields out. Amounts stay text here; `Quantity.parse` (cached) turns them into numbers.
+encoding leaves empty fields out. ResourceList stay text here; `Quantity.parse` (cached) turns them into numbers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from interpreters.core.quantity import Quantity
 
-Amounts = dict[str, str]  # resource name to quantity text
+ResourceList = dict[str, str]  # resource name to quantity text
 MOST_REPLICAS: Final = 2**31 - 1  # Karmada counts them in 32 bits
 
 
@@ -57,7 +57,7 @@ class ComponentRequirements(Wire, frozen=True):
     """What one pod of a component needs."""
 
     node_claim: NodeClaim | None = None
-    resource_request: Amounts = {}
+    resource_request: ResourceList = {}
     priority_class_name: str = ""
 
     def amounts(self) -> dict[str, Quantity]:

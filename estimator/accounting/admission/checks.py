@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from estimator.accounting.amounts import Amounts, add, larger, quantity, total_of
 from estimator.accounting.demand import Demand
 from estimator.accounting.ledger.charges import Charge, heaviest
 from estimator.accounting.ledger.sums import Others
-from estimator.accounting.quotas import Allowance, Key, read_key
-from estimator.accounting.usage import counted_usage, usage_by_cluster
+from estimator.accounting.usage import counted_usage, pod_class, usage_by_cluster
+from estimator.quotas.amounts import NanoAmounts, add, larger, no_amounts, quantity, total_of
+from estimator.quotas.keys import Key, read_key
+from estimator.quotas.objects import Quota
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
     """One key of one quota that the change would push over its limit."""
 
-    allowance: Allowance
+    allowance: Quota
     cluster: str
     key: str
     used: int
@@ -39,17 +40,17 @@ class Excess:
         )
 
 
-def needs_scopes(allowances: Iterable[Allowance]) -> bool:
-    """Whether a quota counts pods of some priority classes only."""
+def needs_scopes(allowances: Iterable[Quota]) -> bool:
+    """Whether a quota counts some pods only."""
     return any(allowance.scopes for allowance in allowances)
 
 
-def counts_parts(allowances: Iterable[Allowance]) -> bool:
+def counts_parts(allowances: Iterable[Quota]) -> bool:
     """Whether a quota counts one cluster or some pods apart: these may grow while the whole does not."""
     return any(allowance.assignments or allowance.scopes for allowance in allowances)
 
 
-def excesses(allowances: Iterable[Allowance], others: Others, before: Charge, after: Charge) -> list[Excess]:
+def excesses(allowances: Iterable[Quota], others: Others, before: Charge, after: Charge) -> list[Excess]:
     """What the change breaks. Only what it increases can break anything: shrinking is always allowed."""
     found = []
     for allowance in allowances:
@@ -59,13 +60,13 @@ def excesses(allowances: Iterable[Allowance], others: Others, before: Charge, af
         for cluster, limits in sorted(allowance.assignments.items()):
             found += _over_limits(
                 allowance, cluster, limits,
-                used=others.by_cluster.get(cluster, {}),
+                used=others.by_cluster.get(cluster) or no_amounts(),
                 before=_in_cluster(before, cluster), after=_in_cluster(after, cluster), demand=after.demand,
             )  # fmt: skip
     return found
 
 
-def unchecked(allowances: Iterable[Allowance]) -> list[str]:
+def unchecked(allowances: Iterable[Quota]) -> list[str]:
     """What no check covers, and why."""
     found = []
     for allowance in allowances:
@@ -78,7 +79,7 @@ def unchecked(allowances: Iterable[Allowance]) -> list[str]:
     return found
 
 
-def _overall(allowance: Allowance, others: Others, before: Charge, after: Charge) -> list[Excess]:
+def _overall(allowance: Quota, others: Others, before: Charge, after: Charge) -> list[Excess]:
     if not allowance.scopes:
         used, was, will = others.total, before.amounts, after.amounts
     else:
@@ -88,7 +89,13 @@ def _overall(allowance: Allowance, others: Others, before: Charge, after: Charge
 
 
 def _over_limits(
-    allowance: Allowance, cluster: str, limits: Amounts, used: Amounts, before: Amounts, after: Amounts, demand: Demand
+    allowance: Quota,
+    cluster: str,
+    limits: NanoAmounts,
+    used: NanoAmounts,
+    before: NanoAmounts,
+    after: NanoAmounts,
+    demand: Demand,
 ) -> list[Excess]:
     found = []
     for key in (read_key(text) for text in sorted(limits)):
@@ -106,34 +113,35 @@ def _heaviest(demand: Demand, key: Key) -> tuple[str, int]:
     return (found[0].name, found[1]) if found is not None and found[1] else ("", 0)
 
 
-def covered(demand: Demand, allowance: Allowance) -> Demand:
+def covered(demand: Demand, allowance: Quota) -> Demand:
     """The part of a demand that the quota's scopes let count."""
     if not allowance.scopes:
         return demand
-    parts = [part for part in demand.parts if allowance.covers(part.priority_class)]
+    parts = [part for part in demand.parts if allowance.covers(pod_class(part))]
     if demand.components:
         return Demand(components=parts, clusters=demand.clusters)
     return demand if parts else Demand()
 
 
-def _used_in_scope(others: Others, allowance: Allowance) -> Amounts:
-    used = total_of(amounts for priority, amounts in others.by_priority.items() if allowance.covers(priority))
+def _used_in_scope(others: Others, allowance: Quota) -> NanoAmounts:
+    used = total_of(amounts for pod, amounts in others.by_pod_class.items() if allowance.covers(pod))
     for charge in others.mixed:
         add(used, _in_scope(charge, allowance))
         add(used, _in_scope(replace(charge, provisional=None), allowance), -1)
     return used
 
 
-def _in_scope(charge: Charge, allowance: Allowance) -> Amounts:
+def _in_scope(charge: Charge, allowance: Quota) -> NanoAmounts:
     confirmed, provisional = (
-        counted_usage(covered(demand, allowance), unscheduled_sets=1) if demand else {}
+        counted_usage(covered(demand, allowance), unscheduled_sets=1) if demand else no_amounts()
         for demand in (charge.confirmed, charge.provisional)
     )
     return larger(confirmed, provisional)
 
 
-def _in_cluster(charge: Charge, cluster: str) -> Amounts:
+def _in_cluster(charge: Charge, cluster: str) -> NanoAmounts:
     confirmed, provisional = (
-        usage_by_cluster(demand).get(cluster, {}) if demand else {} for demand in (charge.confirmed, charge.provisional)
+        (usage_by_cluster(demand).get(cluster) if demand else None) or no_amounts()
+        for demand in (charge.confirmed, charge.provisional)
     )
     return larger(confirmed, provisional)

@@ -15,7 +15,6 @@ from msgspec import DecodeError, Raw
 
 from estimator.accounting.admission.checks import counts_parts, excesses, needs_scopes, unchecked
 from estimator.accounting.admission.review import QUOTA_EXCEEDED, AdmissionRequest, Verdict
-from estimator.accounting.amounts import Amounts
 from estimator.accounting.audit.binding_checks import impossible, unreadable
 from estimator.accounting.demand import Binding, Demand, WorkloadKey, decode_binding, demand_of
 from estimator.accounting.ledger.charges import Charge, admitted, bound, deleted, filled, is_superseded, unbound
@@ -24,7 +23,8 @@ from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.namespace_page import Page
 from estimator.accounting.ledger.rows import Decision, digest_of
 from estimator.accounting.ledger.write_queue import Task
-from estimator.accounting.quotas import Allowance
+from estimator.quotas.amounts import NanoAmounts, no_amounts
+from estimator.quotas.objects import Quota
 from interpreters.core.errors import QuantityError, RequestError
 from interpreters.core.interpreted import Interpreted
 from interpreters.core.kinds import GroupVersionKind
@@ -36,10 +36,10 @@ _FORBIDDEN: Final = "Forbidden"
 _LATE: Final = "of an object that another one of the same name has replaced; that one stays charged"
 
 
-class AllowanceSource(Protocol):
+class QuotaSource(Protocol):
     """Where quotas come from: files, a folder, a live cluster."""
 
-    async def allowances(self, namespace: str) -> Sequence[Allowance]: ...
+    async def allowances(self, namespace: str) -> Sequence[Quota]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Gate:
     """Everything a decision needs that is not in the request."""
 
     ledger: Ledger
-    quotas: AllowanceSource
+    quotas: QuotaSource
     modes: Modes = Modes()
 
     async def decide(
@@ -99,7 +99,7 @@ class Gate:
         return await (self.ledger.look if request.dry_run else self.ledger.submit)(task, seconds)
 
     def case(
-        self, request: AdmissionRequest, interpretation: Interpretation | None, allowances: Sequence[Allowance] = ()
+        self, request: AdmissionRequest, interpretation: Interpretation | None, allowances: Sequence[Quota] = ()
     ) -> Case | None:
         """What there is to decide; None for a request that passes untouched."""
         binding = _binding(request)
@@ -122,7 +122,7 @@ class Case:
     said: Interpretation
     binding: Binding | None
     workload: WorkloadKey
-    allowances: Sequence[Allowance]
+    allowances: Sequence[Quota]
 
     @property
     def mode(self) -> Mode:
@@ -291,7 +291,7 @@ class Case:
         try:
             asked = charge.amounts
         except QuantityError:
-            asked = {}
+            asked = no_amounts()
         request = self.request
         page.record(
             Decision(
@@ -313,7 +313,7 @@ def _demand(interpreted: Interpreted | None) -> Demand:
     return demand_of(list(interpreted.as_components)) if interpreted is not None else Demand()
 
 
-def _grows(before: Amounts, after: Amounts) -> bool:
+def _grows(before: NanoAmounts, after: NanoAmounts) -> bool:
     return any(nano > before.get(resource, 0) for resource, nano in after.items())
 
 

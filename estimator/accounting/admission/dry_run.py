@@ -16,7 +16,6 @@ import msgspec
 from estimator.accounting.admission.decide import Gate, Interpretation
 from estimator.accounting.admission.review import AdmissionRequest, request_to_create
 from estimator.accounting.admission.review import Verdict as Answer
-from estimator.accounting.amounts import Amounts, add, quantity, texts, without_zeros
 from estimator.accounting.audit.report import Effect, Verdict
 from estimator.accounting.audit.what_if import with_changed
 from estimator.accounting.demand import WorkloadKey, charge_binding, placed_in
@@ -25,7 +24,8 @@ from estimator.accounting.history.series import Reading, Subject
 from estimator.accounting.ledger.charges import Charge
 from estimator.accounting.ledger.database import LedgerError
 from estimator.accounting.ledger.namespace_page import Page
-from estimator.accounting.quotas import Allowance
+from estimator.quotas.amounts import NanoAmounts, add, quantity, texts, without_zeros
+from estimator.quotas.objects import Quota
 from interpreters.core.errors import QuantityError
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Wire
@@ -59,7 +59,7 @@ class Manifest:
     name: str
     request: AdmissionRequest | None = None
     said: Interpretation | None = None
-    quota: Allowance | None = None
+    quota: Quota | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Trial:
         return found
 
     async def _tried(
-        self, manifest: Manifest, pages: Mapping[str, Page], quotas: Mapping[str, Sequence[Allowance]]
+        self, manifest: Manifest, pages: Mapping[str, Page], quotas: Mapping[str, Sequence[Quota]]
     ) -> TriedManifest:
         if manifest.quota is not None:
             return TriedManifest(manifest.name, "quota")
@@ -129,7 +129,7 @@ class Trial:
         return TriedManifest(manifest.name, "allowed", warnings=warnings, adds=_added(before, charge))
 
     async def _bound(
-        self, charge: Charge, clusters: int, page: Page, allowances: Sequence[Allowance]
+        self, charge: Charge, clusters: int, page: Page, allowances: Sequence[Quota]
     ) -> tuple[Answer, str]:
         """What admission would say to the workload's binding, and the words that say that it is about that."""
         binding = charge_binding(charge.workload, placed_in(charge.demand, clusters))
@@ -141,14 +141,14 @@ class Trial:
 
 def _added(before: Charge, after: Charge) -> dict[str, str]:
     try:
-        difference: Amounts = dict(after.amounts)
+        difference = NanoAmounts(dict(after.amounts))
         add(difference, before.amounts, -1)
     except QuantityError:
         return {}  # let in by a mode that refuses nothing
     return texts(without_zeros(difference))
 
 
-async def _readings(pages: Mapping[str, Page], quotas: Mapping[str, Sequence[Allowance]]) -> dict[Subject, Reading]:
+async def _readings(pages: Mapping[str, Page], quotas: Mapping[str, Sequence[Quota]]) -> dict[Subject, Reading]:
     found: dict[Subject, Reading] = {}
     for namespace, allowances in quotas.items():
         if allowances:

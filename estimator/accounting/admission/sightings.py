@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from estimator.accounting.admission.checks import excesses, needs_scopes
-from estimator.accounting.admission.decide import AllowanceSource
+from estimator.accounting.admission.decide import QuotaSource
 from estimator.accounting.demand import WorkloadKey, demand_of
 from estimator.accounting.ledger.charges import admitted
 from estimator.accounting.ledger.ledger import Ledger
@@ -62,7 +62,7 @@ class Recorder:
     def __init__(
         self,
         ledger: Ledger,
-        quotas: AllowanceSource,
+        quotas: QuotaSource,
         *,
         mode: OnInterpret = "record",
         capacity: int = 1000,

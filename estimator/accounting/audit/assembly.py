@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from estimator.accounting.amounts import Amounts, add, nano_of, quantity, texts, without_zeros
 from estimator.accounting.audit.findings import Findings
-from estimator.accounting.audit.quota_lines import Pages, read_quotas
+from estimator.accounting.audit.quota_lines import Pages, quota_reports
 from estimator.accounting.audit.report import (
     AuditReport,
     NamespaceReport,
@@ -21,15 +20,17 @@ from estimator.accounting.audit.states import STATES
 from estimator.accounting.audit.totals import Entry, NamespaceTally, Tally
 from estimator.accounting.audit.what_if import Changes, Outlook, applied, effects, with_changed
 from estimator.accounting.history.rendering import QuotaHistory
-from estimator.accounting.quotas import Allowance, read_key
-from estimator.accounting.usage import PODS
+from estimator.quotas.amounts import NanoAmounts, add, nano_of, no_amounts, quantity, texts, without_zeros
+from estimator.quotas.keys import read_key
+from estimator.quotas.objects import Quota
+from interpreters.core.resources import PODS
 
 NEAR = 0.9
 
 
 def build_report(
     tally: Tally,
-    allowances: Iterable[Allowance],
+    allowances: Iterable[Quota],
     *,
     what_if: Changes | None = None,
     near: float = NEAR,
@@ -64,11 +65,11 @@ def build_report(
 def _namespaces(
     tallies: Mapping[str, NamespaceTally],
     actual: Outlook,
-    allowances: Iterable[Allowance],
+    allowances: Iterable[Quota],
     findings: Findings,
     near: float,
 ) -> list[NamespaceReport]:
-    by_namespace: dict[str, list[Allowance]] = {}
+    by_namespace: dict[str, list[Quota]] = {}
     for allowance in allowances:
         by_namespace.setdefault(allowance.namespace, []).append(allowance)
     made = []
@@ -81,12 +82,12 @@ def _namespaces(
 
 
 def _namespace(
-    name: str, pages: Pages, allowances: Sequence[Allowance], findings: Findings, near: float
+    name: str, pages: Pages, allowances: Sequence[Quota], findings: Findings, near: float
 ) -> NamespaceReport:
     page = pages.now
     used = without_zeros(page.used)
     legacy = without_zeros(page.legacy)
-    quotas = [report for allowance in allowances for report in read_quotas(allowance, pages, findings, near)]
+    quotas = [report for allowance in allowances for report in quota_reports(allowance, pages, findings, near)]
     return NamespaceReport(
         namespace=name,
         bindings=page.bindings,
@@ -107,14 +108,14 @@ def _namespace(
 
 
 def _totals(tallies: Mapping[str, NamespaceTally], namespaces: Sequence[NamespaceReport], near: float) -> Totals:
-    used: Amounts = {}
-    provisional: Amounts = {}
+    used = no_amounts()
+    provisional = no_amounts()
     for page in tallies.values():
         add(used, page.used)
         if page.provisional is not None:
             add(provisional, page.provisional)
-    limits: Amounts = {}
-    limited: Amounts = {}
+    limits = no_amounts()
+    limited = no_amounts()
     for namespace in namespaces:
         smallest = _smallest_limits(namespace)
         add(limits, smallest)
@@ -144,9 +145,9 @@ def _totals(tallies: Mapping[str, NamespaceTally], namespaces: Sequence[Namespac
     )
 
 
-def _smallest_limits(namespace: NamespaceReport) -> Amounts:
+def _smallest_limits(namespace: NamespaceReport) -> NanoAmounts:
     """What the namespace may use of each resource: of several quotas without scopes that name one, the least."""
-    found: Amounts = {}
+    found = no_amounts()
     for quota in namespace.quotas:
         for line in quota.lines if not quota.cluster and not quota.scoped else ():
             resource = read_key(line.key).resource
@@ -168,7 +169,7 @@ def _spelled(resource: str, nano: int) -> str:
     return str(quantity(resource, nano))
 
 
-def _tops(tops: dict[str, list[Entry]], used: Amounts) -> list[Top]:
+def _tops(tops: dict[str, list[Entry]], used: NanoAmounts) -> list[Top]:
     """Heaviest first; cpu and memory before the rarer resources."""
     return [
         Top(resource, workload, component, _spelled(resource, nano), round(nano / (used.get(resource) or 1), 4))

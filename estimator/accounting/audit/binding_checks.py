@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from estimator.accounting.amounts import Amounts, has_fraction_of_a_byte, nano_of
 from estimator.accounting.audit.findings import Finding, finding
 from estimator.accounting.demand import Binding, BindingSpec, Demand, Part, PlacementRule, ScheduledTarget, Target
 from estimator.accounting.ledger.charges import Unadmitted
 from estimator.accounting.readable import readable, told_apart
 from estimator.accounting.usage import usage
+from estimator.quotas.amounts import NanoAmounts, has_fraction_of_a_byte, nano_of, no_amounts
 from interpreters.core.errors import QuantityError
 from interpreters.core.karmada import NEWEST, Release
 
@@ -92,11 +92,11 @@ def unreadable(demand: Demand) -> str:
 
 def not_admitted(stranger: Unadmitted) -> Finding:
     """Of a workload that the ledger knows only from a question about it."""
-    asked, charged = (_spelled(amounts) for amounts in (stranger.amounts, stranger.charged or {}))
+    asked, charged = (_spelled(amounts) for amounts in (stranger.amounts, stranger.charged or no_amounts()))
     return finding("not-admitted", str(stranger.workload), f"Karmada asked about {asked}; charged is {charged}")
 
 
-def _spelled(amounts: Amounts) -> str:
+def _spelled(amounts: NanoAmounts) -> str:
     named = [f"{name} {readable(name, amounts[name])}" for name in sorted(amounts) if not name.startswith("count/")]
     return ", ".join(named) or "nothing"
 

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from estimator.accounting.amounts import Amounts, total_of
 from estimator.accounting.demand import BindingSpec, Demand, Target
 from estimator.accounting.usage import counted_usage
+from estimator.quotas.amounts import NanoAmounts, total_of
 
 _MOST_KEPT: Final = 100_000  # bindings of all namespaces: what is kept must not grow with the estate
 _MOST_SHARED: Final = 4096  # amounts that are kept once: very many bindings use one of very few
@@ -25,14 +25,14 @@ class Contribution(Struct, frozen=True, gc=False):
     collector does not look through them."""
 
     workload: str
-    used: Amounts
+    used: NanoAmounts
     is_told: bool
     """Whether the binding itself says its pods; Karmada counts nothing for one that does not."""
 
-    left: tuple[tuple[str, Amounts], ...] = ()
+    left: tuple[tuple[str, NanoAmounts], ...] = ()
     """What the clusters hold that it is being evicted from."""
 
-    waiting: Amounts | None = None
+    waiting: NanoAmounts | None = None
     """One set, of a binding without clusters."""
 
 
@@ -46,9 +46,9 @@ class Contributions:
     """Namespaces of which bindings were left out."""
 
     by_namespace: dict[str, list[Contribution]] = field(default_factory=dict)
-    _shared: dict[tuple[tuple[str, int], ...], Amounts] = field(default_factory=dict)
+    _shared: dict[tuple[tuple[str, int], ...], NanoAmounts] = field(default_factory=dict)
 
-    def add(self, namespace: str, workload: str, spec: BindingSpec, used: Amounts, *, is_told: bool) -> None:
+    def add(self, namespace: str, workload: str, spec: BindingSpec, used: NanoAmounts, *, is_told: bool) -> None:
         if self.kept >= self.most:
             self.cut.add(namespace)
             return
@@ -58,7 +58,7 @@ class Contributions:
         found = Contribution(workload, self._once(used), is_told, left, waiting)
         self.by_namespace.setdefault(namespace, []).append(found)
 
-    def _once(self, amounts: Amounts) -> Amounts:
+    def _once(self, amounts: NanoAmounts) -> NanoAmounts:
         """The same amounts as an object that others may have, too. Nobody changes it."""
         key = tuple(amounts.items())
         if len(self._shared) >= _MOST_SHARED:
@@ -66,7 +66,7 @@ class Contributions:
         return self._shared.setdefault(key, amounts)
 
 
-def held_elsewhere(spec: BindingSpec) -> Iterator[tuple[str, Amounts]]:
+def held_elsewhere(spec: BindingSpec) -> Iterator[tuple[str, NanoAmounts]]:
     """What the clusters that a binding is being evicted from still hold of it; no sum has that in it."""
     for task in spec.graceful_eviction_tasks or ():
         target = Target(task.from_cluster, task.replicas or 0)
@@ -78,7 +78,7 @@ class Cause(NamedTuple):
     """One thing that makes a status differ, and by how much ours is then more than it."""
 
     words: str
-    amounts: Amounts
+    amounts: NanoAmounts
 
 
 def causes_of(contributions: Iterable[Contribution]) -> Iterator[Cause]:
@@ -106,7 +106,7 @@ def causes_of(contributions: Iterable[Contribution]) -> Iterator[Cause]:
         )
 
 
-def explained(difference: Amounts, causes: Iterable[Cause]) -> Sequence[Cause]:
+def explained(difference: NanoAmounts, causes: Iterable[Cause]) -> Sequence[Cause]:
     """One or two causes that make exactly this difference (ours less the status's); nothing when there are none."""
     resources = sorted(difference)
     goal = tuple(difference[resource] for resource in resources)
@@ -124,5 +124,5 @@ def explained(difference: Amounts, causes: Iterable[Cause]) -> Sequence[Cause]:
     return ()
 
 
-def _negative(amounts: Amounts) -> Amounts:
-    return {resource: -nano for resource, nano in amounts.items()}
+def _negative(amounts: NanoAmounts) -> NanoAmounts:
+    return NanoAmounts({resource: -nano for resource, nano in amounts.items()})

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from estimator.accounting.amounts import Amounts, quantity, total_of
 from estimator.accounting.audit.drift import Contribution, causes_of, explained
 from estimator.accounting.audit.findings import Finding, Findings, finding
 from estimator.accounting.audit.report import Line, QuotaReport
 from estimator.accounting.audit.totals import NamespaceTally
-from estimator.accounting.quotas import FEDERATED, Allowance, Key, read_key
 from estimator.accounting.readable import readable, told_apart
+from estimator.quotas.amounts import NanoAmounts, no_amounts, quantity, total_of
+from estimator.quotas.keys import Key, read_key
+from estimator.quotas.objects import FEDERATED, Quota
+from estimator.quotas.scopes import PodClass
 
 _LIMIT_IN_MEMBERS = "limit it by a ResourceQuota in the member clusters, or by /admit: Karmada adds up requests only"
 
@@ -33,23 +35,23 @@ class Pages(NamedTuple):
 class _Used(NamedTuple):
     """What counts against one quota or one cluster's part of it; None where scopes cannot be decided."""
 
-    now: Amounts | None
-    provisional: Amounts | None
-    said: Amounts | None
+    now: NanoAmounts | None
+    provisional: NanoAmounts | None
+    said: NanoAmounts | None
     """As the status says."""
 
-    really: Amounts | None
+    really: NanoAmounts | None
     """What the status should say."""
 
 
-def read_quotas(allowance: Allowance, pages: Pages, findings: Findings, near: float) -> Iterator[QuotaReport]:
+def quota_reports(allowance: Quota, pages: Pages, findings: Findings, near: float) -> Iterator[QuotaReport]:
     """The quota and its parts per cluster."""
     now, actual = pages.now, pages.actual
     used = _Used(
-        _counted(allowance, now.used, now.by_priority),
-        None if now.provisional is None else _counted(allowance, now.provisional, now.provisional_by_priority),
+        _counted(allowance, now.used, now.by_pod_class),
+        None if now.provisional is None else _counted(allowance, now.provisional, now.provisional_by_pod_class),
         allowance.reported,
-        _counted(allowance, actual.used, actual.by_priority),
+        _counted(allowance, actual.used, actual.by_pod_class),
     )
     reader = _QuotaReader(allowance, "", findings, near)
     reader.status = _status(allowance, used, pages.contributions)
@@ -60,21 +62,21 @@ def read_quotas(allowance: Allowance, pages: Pages, findings: Findings, near: fl
     yield reader.read(allowance.limits, used, now.legacy)
     for cluster, limits in sorted(allowance.assignments.items()):
         there = _Used(
-            now.by_cluster.get(cluster, {}),
-            None if now.provisional is None else now.provisional_by_cluster.get(cluster, {}),
+            now.by_cluster.get(cluster) or no_amounts(),
+            None if now.provisional is None else now.provisional_by_cluster.get(cluster) or no_amounts(),
             allowance.reported_by_cluster.get(cluster),
-            actual.by_cluster.get(cluster, {}),
+            actual.by_cluster.get(cluster) or no_amounts(),
         )
-        yield _QuotaReader(allowance, cluster, findings, near).read(limits, there, {})
+        yield _QuotaReader(allowance, cluster, findings, near).read(limits, there, no_amounts())
 
 
-def _counted(allowance: Allowance, every: Amounts, by_priority: dict[str, Amounts]) -> Amounts | None:
+def _counted(allowance: Quota, every: NanoAmounts, by_pod_class: dict[PodClass, NanoAmounts]) -> NanoAmounts | None:
     """What counts against the quota; None when its scopes cannot be decided."""
     if not allowance.scopes:
         return every
     if allowance.undecided_scopes:
         return None
-    return total_of(amounts for priority, amounts in by_priority.items() if allowance.covers(priority))
+    return total_of(amounts for pod, amounts in by_pod_class.items() if allowance.covers(pod))
 
 
 class _Status(NamedTuple):
@@ -84,7 +86,7 @@ class _Status(NamedTuple):
     why: str = ""
 
 
-def _status(allowance: Allowance, used: _Used, contributions: Sequence[Contribution] | None) -> _Status:
+def _status(allowance: Quota, used: _Used, contributions: Sequence[Contribution] | None) -> _Status:
     if allowance.kind != FEDERATED or used.really is None:
         return _Status()
     if used.said is None:
@@ -93,21 +95,23 @@ def _status(allowance: Allowance, used: _Used, contributions: Sequence[Contribut
     if members and all(used.said.get(key, 0) == members.get(key, 0) for key in {*used.said, *members}):
         return _Status(is_members=True)
     keys = [key for key in allowance.keys if key.is_enforced_by_karmada and key.resource is not None]
-    difference = {key.text: used.really.get(key.text, 0) - used.said.get(key.text, 0) for key in keys}
+    difference = NanoAmounts({key.text: used.really.get(key.text, 0) - used.said.get(key.text, 0) for key in keys})
     if contributions is None:
         return _Status(why="there are too many bindings to tell which make the difference")
     causes = explained(difference, causes_of(contributions))
     return _Status(why=" and ".join(cause.words for cause in causes) or "no one or two bindings make the difference")
 
 
-def _unsaid(allowance: Allowance, used: _Used) -> str:
+def _unsaid(allowance: Quota, used: _Used) -> str:
     """What bindings use of a quota whose status says nothing of it."""
-    found = {key.text: (used.really or {}).get(key.text, 0) for key in allowance.keys if key.is_enforced_by_karmada}
+    found = {
+        key.text: (used.really or no_amounts()).get(key.text, 0) for key in allowance.keys if key.is_enforced_by_karmada
+    }
     named = ", ".join(f"{name} {readable(name, nano)}" for name, nano in found.items() if nano)
     return f"the status says nothing of what is used, bindings add up to {named}" if named else ""
 
 
-def assignment_findings(allowance: Allowance) -> Iterator[Finding]:
+def assignment_findings(allowance: Quota) -> Iterator[Finding]:
     """Assignments that add up to more than `overall`, or name what it does not."""
     assigned = total_of(allowance.assignments.values())
     for key in sorted(assigned):
@@ -124,17 +128,17 @@ def assignment_findings(allowance: Allowance) -> Iterator[Finding]:
 class _QuotaReader:
     """Reads one quota line by line and collects what it finds."""
 
-    def __init__(self, allowance: Allowance, cluster: str, findings: Findings, near: float) -> None:
+    def __init__(self, allowance: Quota, cluster: str, findings: Findings, near: float) -> None:
         self.allowance, self.cluster, self.findings, self.near = allowance, cluster, findings, near
         self.status = _Status()
         self.title = f"{allowance} in cluster {cluster}" if cluster else str(allowance)
 
-    def read(self, limits: Amounts, used: _Used, legacy: Amounts) -> QuotaReport:
+    def read(self, limits: NanoAmounts, used: _Used, legacy: NanoAmounts) -> QuotaReport:
         lines = [self._line(read_key(key), limits[key], used, legacy) for key in sorted(limits)]
         about = self.allowance
         return QuotaReport(about.kind, about.namespace, about.name, self.cluster, lines, bool(about.scopes))
 
-    def _line(self, key: Key, limit: int, used: _Used, legacy: Amounts) -> Line:
+    def _line(self, key: Key, limit: int, used: _Used, legacy: NanoAmounts) -> Line:
         said = used.said.get(key.text, self._unsaid(key)) if used.said is not None else None
         shown = None if said is None else self._spell(key, said)
         why = key.why
@@ -150,7 +154,7 @@ class _QuotaReader:
         now = used.now.get(key.resource, 0)
         share = now / limit if limit else (0.0 if not now else float("inf"))
         self._weigh(key, now, limit, share)
-        really = (used.really or {}).get(key.resource, 0)
+        really = (used.really or no_amounts()).get(key.resource, 0)
         drift = None if said is None else said - really
         if said is not None and drift:
             self._found_drift(key, *told_apart(key.text, said, really))

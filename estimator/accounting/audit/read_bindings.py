@@ -24,10 +24,10 @@ from estimator.accounting.demand import (
     WorkloadKey,
     decode_binding,
 )
-from estimator.accounting.quotas import QUOTA_KINDS, Allowance
 from estimator.accounting.sources.file_errors import described, kind_of, misfit, numbered, refuse_wrong_files
 from estimator.accounting.sources.object_stream import Progress, files_in, stream_objects
-from estimator.accounting.sources.quota_files import read_quota
+from estimator.accounting.sources.quota_files import decode_quota
+from estimator.quotas.objects import QUOTA_KINDS, Quota
 from interpreters.files import name_of
 
 BINDING_KINDS: Final = ("ResourceBinding", "ClusterResourceBinding")
@@ -38,7 +38,7 @@ class Intake:
     """What was read: the tally of all bindings, and the quotas that stood among them."""
 
     tally: Tally
-    quotas: list[Allowance] = field(default_factory=list)
+    quotas: list[Quota] = field(default_factory=list)
     unreadable: int = 0
 
     def take(self, texts: Iterable[bytes], where: str) -> None:
@@ -58,7 +58,7 @@ class Intake:
             if is_binding(binding):
                 yield binding
             elif binding.kind in QUOTA_KINDS:
-                self.quotas.append(read_quota(f"{where}, object {number}", text))
+                self.quotas.append(decode_quota(f"{where}, object {number}", text))
             else:
                 self._ignore(binding.kind)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from estimator.accounting.amounts import Amounts, add
 from estimator.accounting.audit.drift import held_elsewhere
 from estimator.accounting.demand import Binding, BindingSpec
 from estimator.accounting.ledger.freshness import moment_of
+from estimator.quotas.amounts import NanoAmounts, add, no_amounts
 
 STATES: Final = {
     "suspended": "scheduling or dispatching is suspended; in the sums as they are",
@@ -23,7 +23,7 @@ class StateTally:
     """How many bindings are in a state, and what that is about."""
 
     bindings: int = 0
-    amounts: Amounts = field(default_factory=dict)
+    amounts: NanoAmounts = field(default_factory=no_amounts)
 
 
 def is_moving(spec: BindingSpec) -> bool:
@@ -31,7 +31,7 @@ def is_moving(spec: BindingSpec) -> bool:
     return bool(spec.suspension or spec.graceful_eviction_tasks or spec.reschedule_triggered_at)
 
 
-def add_states(states: dict[str, StateTally], binding: Binding, used: Amounts) -> None:
+def add_states(states: dict[str, StateTally], binding: Binding, used: NanoAmounts) -> None:
     """Count a binding in each of the states that it is in."""
     for name, amounts in _states(binding, used):
         tally = states.setdefault(name, StateTally())
@@ -39,12 +39,12 @@ def add_states(states: dict[str, StateTally], binding: Binding, used: Amounts) -
         add(tally.amounts, amounts)
 
 
-def _states(binding: Binding, used: Amounts) -> Iterator[tuple[str, Amounts]]:
+def _states(binding: Binding, used: NanoAmounts) -> Iterator[tuple[str, NanoAmounts]]:
     spec = binding.spec
     if spec.suspension is not None and spec.suspension.is_any:
         yield "suspended", used
     if spec.graceful_eviction_tasks:
-        held: Amounts = {}
+        held = no_amounts()
         for _, amounts in held_elsewhere(spec):
             add(held, amounts)
         yield "evicting", held

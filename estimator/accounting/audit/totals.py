@@ -10,7 +10,6 @@ import heapq
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from estimator.accounting.amounts import Amounts, add, nano_of
 from estimator.accounting.audit.binding_checks import inspect, unreadable
 from estimator.accounting.audit.drift import Contributions
 from estimator.accounting.audit.findings import Findings, finding
@@ -18,11 +17,13 @@ from estimator.accounting.audit.owned_workloads import Families
 from estimator.accounting.audit.states import StateTally, add_states, is_moving
 from estimator.accounting.demand import Binding, Demand, Part
 from estimator.accounting.podless_bindings import NOT_AT_HAND, Untold, completed, says_no_pods, uncounted
-from estimator.accounting.quotas import count_key
-from estimator.accounting.usage import PODS
+from estimator.quotas.amounts import NanoAmounts, add, nano_of, no_amounts
+from estimator.quotas.keys import count_key
+from estimator.quotas.scopes import PodClass, is_best_effort
 from interpreters.core.errors import QuantityError
 from interpreters.core.karmada import NEWEST, Release
 from interpreters.core.quantity import NANO
+from interpreters.core.resources import PODS
 
 Entry = tuple[int, str, str]  # nano-units, workload, component ("" for all of it)
 
@@ -33,15 +34,15 @@ class NamespaceTally:
 
     bindings: int = 0
     unscheduled: int = 0
-    used: Amounts = field(default_factory=dict)
-    legacy: Amounts = field(default_factory=dict)
-    by_cluster: dict[str, Amounts] = field(default_factory=dict)
-    by_priority: dict[str, Amounts] = field(default_factory=dict)
-    provisional: Amounts | None = None
+    used: NanoAmounts = field(default_factory=no_amounts)
+    legacy: NanoAmounts = field(default_factory=no_amounts)
+    by_cluster: dict[str, NanoAmounts] = field(default_factory=dict)
+    by_pod_class: dict[PodClass, NanoAmounts] = field(default_factory=dict)
+    provisional: NanoAmounts | None = None
     """How much of `used` was admitted and not seen yet; None when a ledger is not what is counted."""
 
-    provisional_by_cluster: dict[str, Amounts] = field(default_factory=dict)
-    provisional_by_priority: dict[str, Amounts] = field(default_factory=dict)
+    provisional_by_cluster: dict[str, NanoAmounts] = field(default_factory=dict)
+    provisional_by_pod_class: dict[PodClass, NanoAmounts] = field(default_factory=dict)
     states: dict[str, StateTally] = field(default_factory=dict)
     workloads: dict[str, list[Entry]] = field(default_factory=dict)
     components: dict[str, list[Entry]] = field(default_factory=dict)
@@ -123,32 +124,32 @@ class Tally:
         for found in inspect(binding, workload, has_templates=has_templates, known=known, release=self.release):
             self.findings.add(found)
 
-    def _add_demand(self, page: NamespaceTally, workload: str, demand: Demand) -> Amounts:
+    def _add_demand(self, page: NamespaceTally, workload: str, demand: Demand) -> NanoAmounts:
         """Add up; what it all requests, the number of pods aside."""
         targets = demand.clusters or ()
         if not targets:
             page.unscheduled += 1
             if not self.unscheduled_sets:
-                return {}
+                return no_amounts()
         whole = bool(demand.components)
         sets = len(targets) or self.unscheduled_sets
         parts = demand.components or demand.parts
         replicas = 0 if whole else sum(target.replicas for target in targets)
         counted = [(part, part.replicas * sets if whole or not targets else replicas) for part in parts]
         requested = [(part, pods, _requested(part)) for part, pods in counted if pods > 0]  # all readable, or no sum
-        total: Amounts = {}
-        largest: Amounts = {}
+        total = no_amounts()
+        largest = no_amounts()
         every = 0
         for part, pods, request in requested:
             every += pods
             used = self._add_part(page, workload, part.name, pods, request, largest)
             add(total, used)
-            priority = part.priority_class
-            by_priority = page.by_priority.get(priority)
-            if by_priority is None:
-                by_priority = page.by_priority[priority] = {}
-            add(by_priority, used)
-            by_priority[PODS] = by_priority.get(PODS, 0) + pods * NANO
+            pod = PodClass(part.priority_class, is_best_effort(request))
+            by_class = page.by_pod_class.get(pod)
+            if by_class is None:
+                by_class = page.by_pod_class[pod] = no_amounts()
+            add(by_class, used)
+            by_class[PODS] = by_class.get(PODS, 0) + pods * NANO
         for resource, nano in largest.items():
             page.legacy[resource] = page.legacy.get(resource, 0) + nano * every
         for resource, nano in total.items():
@@ -163,9 +164,9 @@ class Tally:
         return total
 
     def _add_part(
-        self, page: NamespaceTally, workload: str, name: str, pods: int, request: Amounts, largest: Amounts
-    ) -> Amounts:
-        used: Amounts = {}
+        self, page: NamespaceTally, workload: str, name: str, pods: int, request: NanoAmounts, largest: NanoAmounts
+    ) -> NanoAmounts:
+        used = no_amounts()
         for resource, nano in request.items():
             if nano > largest.get(resource, 0):
                 largest[resource] = nano
@@ -177,12 +178,12 @@ class Tally:
                 _offer(tops, (amount, workload, name), self.most)
         return used
 
-    def _add_clusters(self, page: NamespaceTally, demand: Demand, total: Amounts, pods: int, replicas: int) -> None:
+    def _add_clusters(self, page: NamespaceTally, demand: Demand, total: NanoAmounts, pods: int, replicas: int) -> None:
         targets = demand.clusters or ()
         for target in targets:
             amounts = page.by_cluster.get(target.name)
             if amounts is None:
-                amounts = page.by_cluster[target.name] = {}
+                amounts = page.by_cluster[target.name] = no_amounts()
             # Sets are equal in every cluster; replicas are shared out. Either way the division leaves no rest.
             share, of = (1, len(targets)) if demand.components else (max(target.replicas, 0), max(replicas, 1))
             for resource, nano in total.items():
@@ -190,9 +191,9 @@ class Tally:
             amounts[PODS] = amounts.get(PODS, 0) + pods * NANO * share // of
 
 
-def _requested(part: Part) -> Amounts:
+def _requested(part: Part) -> NanoAmounts:
     """What one pod requests; less than nothing, which `inspect` finds, is nothing."""
-    return {resource: nano for resource, text in part.request.items() if (nano := nano_of(text)) > 0}
+    return NanoAmounts({resource: nano for resource, text in part.request.items() if (nano := nano_of(text)) > 0})
 
 
 def _offer(tops: list[Entry], entry: Entry, most: int) -> None:

@@ -10,15 +10,15 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from estimator.accounting.amounts import Amounts, add, nano_of, quantity, without_zeros
 from estimator.accounting.audit.drift import Contributions
 from estimator.accounting.audit.findings import Findings
 from estimator.accounting.audit.report import Effect, NamespaceReport, Verdict, WhatIfChange
 from estimator.accounting.audit.totals import NamespaceTally, Tally
 from estimator.accounting.demand import Binding, Demand, WorkloadKey, charge_binding, placed_in
 from estimator.accounting.ledger.charges import Charge, admitted
-from estimator.accounting.quotas import Allowance, in_order
 from estimator.accounting.usage import counted_usage
+from estimator.quotas.amounts import add, nano_of, quantity, without_zeros
+from estimator.quotas.objects import Quota, in_order
 from interpreters.core.errors import InputError
 
 
@@ -28,7 +28,7 @@ class Changes:
 
     demands: Mapping[WorkloadKey, Demand] = field(default_factory=dict)
     bindings: Mapping[WorkloadKey, Binding] = field(default_factory=dict)
-    quotas: Sequence[Allowance] = ()
+    quotas: Sequence[Quota] = ()
     clusters: int | None = None
     """In how many clusters a new workload would run; one that is bound stays where it is."""
 
@@ -84,21 +84,21 @@ def applied(tally: Tally, changes: Changes) -> Outlook:
 
 def _change(workload: WorkloadKey, before: Sequence[Binding], after: Binding, tally: Tally) -> WhatIfChange:
     sets = tally.unscheduled_sets
-    difference: Amounts = dict(counted_usage(after.spec, unscheduled_sets=sets))
+    difference = counted_usage(after.spec, unscheduled_sets=sets)
     for binding in before:
         add(difference, counted_usage(binding.spec, unscheduled_sets=sets), -1)
     adds = {name: str(quantity(name, nano)) for name, nano in sorted(without_zeros(difference).items())}
     return WhatIfChange(str(workload), "changed" if before else "new", len(after.spec.targets), adds)
 
 
-def with_changed(allowances: Iterable[Allowance], changed: Sequence[Allowance]) -> list[Allowance]:
+def with_changed(allowances: Iterable[Quota], changed: Sequence[Quota]) -> list[Quota]:
     """The quotas as they would be. What a status says today stays, for nobody has counted under the new one."""
     known = {str(allowance): allowance for allowance in allowances}
     for quota in changed:
         old = known.get(str(quota))
         if old is not None:
             quota = replace(  # noqa: PLW2901
-                quota, reported=old.reported, reported_by_cluster=old.reported_by_cluster, has_status=old.has_status
+                quota, reported=old.reported, reported_by_cluster=old.reported_by_cluster, enforced=old.enforced
             )
         known[str(quota)] = quota
     return in_order(known.values())

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from estimator.accounting.amounts import Amounts, add
 from estimator.accounting.chargeback.meter import Consumer, Meter, Period
 from estimator.accounting.chargeback.prices import PriceList
-from estimator.accounting.usage import PODS
+from estimator.quotas.amounts import NanoAmounts, add, no_amounts
+from interpreters.core.resources import PODS
 
 DECIMALS: Final = 6  # of the currency
 
@@ -29,8 +29,8 @@ class Row:
     """One line of a bill. `used` is in nano-units times seconds, `costs` in the smallest part of the currency."""
 
     names: tuple[str, ...]
-    used: Amounts
-    costs: Amounts
+    used: NanoAmounts
+    costs: NanoAmounts
 
     @property
     def cost(self) -> int:
@@ -46,7 +46,7 @@ class Bill:
     """The resources that have a price."""
 
     rows: Sequence[Row]
-    unpriced: Amounts
+    unpriced: NanoAmounts
     """Used without there being a price: nano-units times seconds."""
 
     notes: Sequence[str]
@@ -63,10 +63,10 @@ class Bill:
 def make_bill(meter: Meter, prices: PriceList, period: Period, by: str, basis: str = "") -> Bill:
     """Every row, the dearest first. A component's cost in a cluster is rounded once; all sums are of rounded costs."""
     rows: dict[tuple[str, ...], Row] = {}
-    unpriced: Amounts = {}
+    unpriced = no_amounts()
     for consumer, used in meter.used.items():
         names = _names(consumer, by)
-        row = rows.setdefault(names, Row(names, {}, {}))
+        row = rows.setdefault(names, Row(names, no_amounts(), no_amounts()))
         for resource, amount in used.items():
             price = prices.price(resource, consumer.cluster, consumer.priority_class)
             if price is not None:
@@ -89,7 +89,7 @@ def _names(consumer: Consumer, by: str) -> tuple[str, ...]:
     return every[: len(COLUMNS[by])]
 
 
-def _notes(meter: Meter, unpriced: Amounts) -> list[str]:
+def _notes(meter: Meter, unpriced: NanoAmounts) -> list[str]:
     notes = [f"no price for {resource}; what used it is cheaper here than it was" for resource in sorted(unpriced)]
     if meter.podless:
         notes.append(f"bindings that say neither replicas nor components cost nothing here: {meter.podless:,}")

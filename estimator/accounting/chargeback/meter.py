@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from estimator.accounting.amounts import Amounts, add, parse_amounts
 from estimator.accounting.chargeback.cost_centres import Payers
 from estimator.accounting.demand import Demand, WorkloadKey
-from estimator.accounting.usage import PODS
+from estimator.quotas.amounts import NanoAmounts, add, no_amounts, parse_amounts
 from interpreters.core.errors import QuantityError
 from interpreters.core.quantity import NANO
+from interpreters.core.resources import PODS
 
 
 class Period(NamedTuple):
@@ -40,7 +40,7 @@ class Meter:
     """What each consumer has used: nano-units times seconds, exactly."""
 
     payers: Payers
-    used: dict[Consumer, Amounts] = field(default_factory=dict)
+    used: dict[Consumer, NanoAmounts] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
     unscheduled: int = 0
     podless: int = 0
@@ -68,14 +68,15 @@ class Meter:
             return
         for component, cluster, priority, amounts in parts if seconds > 0 else ():
             consumer = Consumer(centre, workload, component, cluster, priority)
-            add(self.used.setdefault(consumer, {}), amounts, seconds)
+            add(self.used.setdefault(consumer, no_amounts()), amounts, seconds)
 
 
-def _parts(demand: Demand) -> Iterator[tuple[str, str, str, Amounts]]:
+def _parts(demand: Demand) -> Iterator[tuple[str, str, str, NanoAmounts]]:
     """Each component in each cluster: a whole set with components, its share of the replicas without."""
     for target in demand.targets:
         for part in demand.parts:
             pods = max(part.replicas if demand.components else target.replicas, 0)
             request = parse_amounts(part.request)
-            amounts = {resource: max(nano, 0) * pods for resource, nano in request.items()}
-            yield part.name, target.name, part.priority_class, amounts | {PODS: pods * NANO}
+            amounts = NanoAmounts({resource: max(nano, 0) * pods for resource, nano in request.items()})
+            amounts[PODS] = pods * NANO
+            yield part.name, target.name, part.priority_class, amounts

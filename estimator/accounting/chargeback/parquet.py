@@ -7,8 +7,8 @@ from typing import IO, Any, Final
 
 from estimator.accounting.chargeback.bill import COLUMNS, DECIMALS, Bill
 from estimator.accounting.chargeback.rendering import columns, used_column
-from estimator.accounting.usage import PODS
 from interpreters.core.errors import InputError
+from interpreters.core.resources import PODS
 
 _DIGITS: Final = 38
 _EXACT: Final = Context(prec=200)

@@ -16,12 +16,13 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from estimator.accounting.amounts import counts_bytes, nano_of
 from estimator.accounting.chargeback.cost_centres import Centres
 from estimator.accounting.sources.file_errors import misfit
+from estimator.quotas.amounts import nano_of
 from interpreters.core.documents import load_values
 from interpreters.core.errors import DocumentError, QuantityError
 from interpreters.core.quantity import NANO
+from interpreters.core.resources import counts_bytes
 from interpreters.files import name_of, read_bytes
 
 _HOUR: Final = 3600

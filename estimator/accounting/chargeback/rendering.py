@@ -8,13 +8,12 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from io import StringIO
 
-from estimator.accounting.amounts import counts_bytes
 from estimator.accounting.chargeback.bill import COLUMNS, DECIMALS, Bill, Row
 from estimator.accounting.readable import decimal_text, unit_of
 from estimator.accounting.spreadsheets import harmless
-from estimator.accounting.usage import PODS
 from interpreters.core.quantity import NANO
 from interpreters.core.requirements import Wire
+from interpreters.core.resources import PODS, counts_bytes
 from interpreters.core.texts import printable
 
 _HOURS = {"cores": "core_seconds", "bytes": "byte_seconds", "count": "seconds"}

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from estimator.accounting.history.series import Reading, Subject
 from estimator.accounting.ledger.ledger import Ledger
-from estimator.accounting.ledger.sums import NOTHING, Sum, SumKey
-from estimator.accounting.quotas import Allowance, read_key
+from estimator.accounting.ledger.sums import NOTHING, POD_DIMENSIONS, Sum, SumKey
+from estimator.quotas.keys import read_key
+from estimator.quotas.objects import Quota
 
 
-async def read_quotas(ledger: Ledger, allowances: Iterable[Allowance]) -> list[Reading]:
+async def quota_readings(ledger: Ledger, allowances: Iterable[Quota]) -> list[Reading]:
     """Every key that bindings can tell, as the ledger has it now."""
     found: list[Reading] = []
-    by_namespace: dict[str, list[Allowance]] = {}
+    by_namespace: dict[str, list[Quota]] = {}
     for allowance in allowances:
         by_namespace.setdefault(allowance.namespace, []).append(allowance)
     for namespace, quotas in by_namespace.items():
@@ -23,7 +24,7 @@ async def read_quotas(ledger: Ledger, allowances: Iterable[Allowance]) -> list[R
     return found
 
 
-def readings(quotas: Iterable[Allowance], sums: Mapping[SumKey, Sum]) -> Iterator[Reading]:
+def readings(quotas: Iterable[Quota], sums: Mapping[SumKey, Sum]) -> Iterator[Reading]:
     """The quotas of one namespace, compared with its running sums."""
     for quota in quotas:
         for cluster, limits in [("", quota.limits), *sorted(quota.assignments.items())]:
@@ -35,17 +36,17 @@ def readings(quotas: Iterable[Allowance], sums: Mapping[SumKey, Sum]) -> Iterato
                     yield Reading(subject, limits[key], amount.charged, amount.charged - amount.confirmed)
 
 
-def _resource(quota: Allowance, text: str) -> str | None:
+def _resource(quota: Quota, text: str) -> str | None:
     return None if quota.undecided_scopes else read_key(text).resource
 
 
-def _amount(quota: Allowance, cluster: str, resource: str, sums: Mapping[SumKey, Sum]) -> Sum:
+def _amount(quota: Quota, cluster: str, resource: str, sums: Mapping[SumKey, Sum]) -> Sum:
     if cluster:
         return sums.get(SumKey("cluster", cluster, resource), NOTHING)
     if not quota.scopes:
         return sums.get(SumKey("all", "", resource), NOTHING)
     total = NOTHING
     for key, amount in sums.items():
-        if key.dimension == "priority" and key.resource == resource and quota.covers(key.value):
+        if key.dimension in POD_DIMENSIONS and key.resource == resource and quota.covers(key.pod_class):
             total += amount
     return total

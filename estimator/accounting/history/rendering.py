@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from io import StringIO
 from typing import Final
 
-from estimator.accounting.amounts import quantity
 from estimator.accounting.history.series import Point, Series
 from estimator.accounting.history.trend import Trend, trend_of
 from estimator.accounting.readable import plain_number, readable, unit_of
 from estimator.accounting.spreadsheets import harmless
+from estimator.quotas.amounts import quantity
 from interpreters.core.requirements import Wire
 from interpreters.core.texts import printable
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from estimator.accounting.amounts import Amounts, larger, parse_amounts, without_zeros
 from estimator.accounting.demand import Demand, Part, Target, WorkloadKey
-from estimator.accounting.quotas import count_key
 from estimator.accounting.usage import counted_usage, shares
+from estimator.quotas.amounts import NanoAmounts, larger, no_amounts, parse_amounts, without_zeros
+from estimator.quotas.keys import count_key
 from interpreters.core.quantity import NANO
 
 DELETION: Final = "deletion"
@@ -28,11 +28,11 @@ class Unadmitted:
     workload: WorkloadKey
     demand: Demand
     seen_at: float
-    charged: Amounts | None = None
+    charged: NanoAmounts | None = None
     """What is charged for the workload instead; None when it has no charge at all."""
 
     @property
-    def amounts(self) -> Amounts:
+    def amounts(self) -> NanoAmounts:
         return one_set_usage(self.demand)
 
 
@@ -71,10 +71,10 @@ class Charge:
     expires_at: float | None = None
     source: str = ""
     updated_at: float = 0.0
-    _amounts: Amounts = field(default_factory=dict, init=False, repr=False, compare=False)
+    _amounts: NanoAmounts = field(default_factory=no_amounts, init=False, repr=False, compare=False)
 
     @property
-    def amounts(self) -> Amounts:
+    def amounts(self) -> NanoAmounts:
         """What is charged: resources, `pods`, and one object of its kind; not to be changed. Raises `QuantityError`."""
         if not self._amounts and self.is_live:  # asked for several times in one admission
             confirmed, provisional = (one_set_usage(demand) for demand in (self.confirmed, self.provisional))
@@ -239,9 +239,9 @@ def heaviest(demand: Demand, resource: str) -> tuple[Part, int] | None:
     return max(used, key=lambda found: found[1], default=None)
 
 
-def one_set_usage(demand: Demand | None) -> Amounts:
+def one_set_usage(demand: Demand | None) -> NanoAmounts:
     """What a demand is charged: what its clusters run, or one set while it has none."""
-    return {} if demand is None else counted_usage(demand, unscheduled_sets=1)
+    return no_amounts() if demand is None else counted_usage(demand, unscheduled_sets=1)
 
 
 def _same(one: Demand, other: Demand) -> bool:
@@ -249,7 +249,7 @@ def _same(one: Demand, other: Demand) -> bool:
     return _pods(one) == _pods(other)
 
 
-def _pods(demand: Demand) -> list[tuple[int, str, Amounts]]:
+def _pods(demand: Demand) -> list[tuple[int, str, NanoAmounts]]:
     return [(part.replicas, part.priority_class, without_zeros(parse_amounts(part.request))) for part in demand.parts]
 
 

@@ -15,7 +15,6 @@ from typing import Any, Final, Self
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from estimator.accounting.amounts import Amounts
 from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger.charges import Charge
 from estimator.accounting.ledger.database import MOST_SECONDS, Database, LedgerError
@@ -25,6 +24,7 @@ from estimator.accounting.ledger.rows import Decision, read_charge, read_decisio
 from estimator.accounting.ledger.schema import charges, decisions, moments, running_sums, sightings
 from estimator.accounting.ledger.transactions import Transaction
 from estimator.accounting.ledger.write_queue import Answer, Task, WriteQueue
+from estimator.quotas.amounts import NanoAmounts, no_amounts
 
 Clock = Callable[[], float]
 
@@ -173,18 +173,18 @@ class Ledger:
             row = {"name": name, "at": await self.clock(connection)}
             await connection.execute(upsert(self.database.insert, moments), [row])
 
-    async def used(self, namespace: str) -> Amounts:
+    async def used(self, namespace: str) -> NanoAmounts:
         """What the namespace is charged for."""
         async with self.page(namespace, read_only=True) as page:
             return await page.used()
 
-    async def totals(self) -> dict[str, Amounts]:
+    async def totals(self) -> dict[str, NanoAmounts]:
         """What each namespace is charged for; what has expired since anybody wrote is still in it."""
         query = sa.select(running_sums).where(running_sums.c.dimension == "all")
-        found: dict[str, Amounts] = {}
+        found: dict[str, NanoAmounts] = {}
         async with self.database.reading(MOST_SECONDS) as connection:
             for row in await connection.execute(query):
-                found.setdefault(row.namespace, {})[row.resource] = row.charged
+                found.setdefault(row.namespace, no_amounts())[row.resource] = row.charged
         return found
 
     async def namespaces(self) -> list[str]:

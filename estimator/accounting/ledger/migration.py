@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from estimator.accounting.demand import WorkloadKey, demand_decoder
 from estimator.accounting.ledger.charges import Charge
-from estimator.accounting.ledger.rows import charge_row, workload_columns
+from estimator.accounting.ledger.rows import charge_row, read_charge, workload_columns
 from estimator.accounting.ledger.schema import (
     charges,
     decisions,
@@ -20,7 +20,7 @@ from estimator.accounting.ledger.schema import (
     sightings,
     tables,
 )
-from estimator.accounting.ledger.sums import NOTHING, Sums, change, footprint, sum_rows
+from estimator.accounting.ledger.sums import NOTHING, POD_DIMENSIONS, Sums, change, footprint, sum_rows
 from interpreters.core.errors import InputError, QuantityError
 
 _AT_ONCE: Final = 1000  # rows
@@ -86,6 +86,23 @@ def _to_fourth(connection: sa.Connection) -> None:
     samples.create(connection)
 
 
+def _to_fifth(connection: sa.Connection) -> None:
+    """Sums tell pods of best effort from the others, for the scopes of quotas."""
+    connection.execute(sa.delete(running_sums).where(running_sums.c.dimension.in_(POD_DIMENSIONS)))
+    sums: dict[str, Sums] = {}
+    for row in connection.execute(sa.select(charges)):
+        charge = read_charge(row)
+        added = {key: amount for key, amount in footprint(charge).items() if key.dimension in POD_DIMENSIONS}
+        change(sums.setdefault(charge.workload.namespace, {}), added)
+    _write_sums(connection, sums)
+
+
+def _write_sums(connection: sa.Connection, sums: dict[str, Sums]) -> None:
+    for namespace, total in sums.items():
+        if kept := sum_rows(namespace, ((key, amount) for key, amount in total.items() if amount != NOTHING)):
+            connection.execute(sa.insert(running_sums), kept)
+
+
 def _copy(connection: sa.Connection, old: sa.Table, new: sa.Table, row_of: Callable[[Any], dict[str, Any]]) -> None:
     names = {column.name for column in new.columns if column.autoincrement is not True}
     for rows in _rows(connection, old):
@@ -126,9 +143,7 @@ def _copy_charges(connection: sa.Connection, old: sa.Table) -> None:
             except QuantityError as error:  # such a charge was never written
                 raise InputError(f"the ledger cannot be brought up to date: {charge.workload}: {error}") from None
         connection.execute(sa.insert(charges), [charge_row(charge) for charge in copied])
-    for namespace, total in sums.items():
-        if kept := sum_rows(namespace, ((key, amount) for key, amount in total.items() if amount != NOTHING)):
-            connection.execute(sa.insert(running_sums), kept)
+    _write_sums(connection, sums)
 
 
 def _read_charge(row: Any) -> Charge:
@@ -149,7 +164,7 @@ def _read_charge(row: Any) -> Charge:
     )
 
 
-STEPS: Final[tuple[Callable[[sa.Connection], None], ...]] = (_to_second, _to_third, _to_fourth)
+STEPS: Final[tuple[Callable[[sa.Connection], None], ...]] = (_to_second, _to_third, _to_fourth, _to_fifth)
 """Step n brings version n to version n + 1. Only ever append."""
 
 NEWEST: Final = len(STEPS) + 1

@@ -10,12 +10,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from estimator.accounting.amounts import Amounts
 from estimator.accounting.demand import Demand, Target, WorkloadKey
 from estimator.accounting.ledger import queries
 from estimator.accounting.ledger.charges import Charge, Unadmitted, agrees, sighted
 from estimator.accounting.ledger.rows import Decision, read_charge, read_sighting
-from estimator.accounting.ledger.sums import NOTHING, Others, Sum, SumKey, Sums, amounts_of, change, footprint
+from estimator.accounting.ledger.sums import (
+    NOTHING,
+    Others,
+    Sum,
+    SumKey,
+    Sums,
+    amounts_of,
+    by_pod_class,
+    change,
+    footprint,
+)
+from estimator.quotas.amounts import NanoAmounts, no_amounts
 
 if TYPE_CHECKING:
     from estimator.accounting.ledger.transactions import Transaction
@@ -61,13 +71,13 @@ class Page:
         found = [read_charge(row).at(self.now) for row in await self._connection.execute(queries.UNTOUCHED, values)]
         return [charge for charge in found if charge.is_live and charge.provisional is None]
 
-    async def used(self) -> Amounts:
+    async def used(self) -> NanoAmounts:
         """What the namespace is charged for."""
-        return amounts_of(await self.sums([""]), "all").get("", {})
+        return amounts_of(await self.sums([""]), "all").get("") or no_amounts()
 
     async def others(self, before: Charge, after: Charge, *, scopes: bool) -> Others:
         """What everybody but this workload is charged for, as far as the change concerns it; with `scopes` also by
-        priority class."""
+        class of pods."""
         clusters = {target.name for charge in (before, after) for target in _targets(charge)}
         sums = await self.all_sums() if scopes else await self.sums(["", *clusters])
         change(sums, footprint(before), times=-1)
@@ -77,9 +87,9 @@ class Page:
             found = {charge.workload: charge.at(self.now) for charge in map(read_charge, rows)} | self._known
             mixed = [charge for key, charge in found.items() if key != before.workload and charge.is_mixed]
         return Others(
-            total=amounts_of(sums, "all").get("", {}),
+            total=amounts_of(sums, "all").get("") or no_amounts(),
             by_cluster=amounts_of(sums, "cluster"),
-            by_priority=amounts_of(sums, "priority"),
+            by_pod_class=by_pod_class(sums),
             mixed=mixed,
         )
 

@@ -10,10 +10,10 @@ from typing import Final
 
 import msgspec
 
-from estimator.accounting.amounts import texts
 from estimator.accounting.ledger.charges import Charge, Unadmitted
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.rows import Decision
+from estimator.quotas.amounts import texts
 from interpreters.core.requirements import Wire
 
 
@@ -151,7 +151,7 @@ def render_statement(statement: Statement) -> str:
 
 
 def _resources(amounts: dict[str, str]) -> str:
-    """Amounts in a line; the counts of objects are left to JSON."""
+    """NanoAmounts in a line; the counts of objects are left to JSON."""
     named = [f"{name} {amount}" for name, amount in amounts.items() if not name.startswith("count/")]
     return ", ".join(named) or "nothing"
 

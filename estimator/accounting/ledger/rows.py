@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from estimator.accounting.amounts import Amounts, parse_amounts, texts
 from estimator.accounting.demand import Demand, WorkloadKey, demand_decoder
 from estimator.accounting.ledger.charges import BindingMark, Charge, Unadmitted
+from estimator.quotas.amounts import NanoAmounts, no_amounts, parse_amounts, texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Decision:
     message: str = ""
     username: str = ""
     mode: str = ""
-    asked: Amounts = field(default_factory=dict)
+    asked: NanoAmounts = field(default_factory=no_amounts)
     request: str = ""
     digest: str = ""
     reason: str = ""

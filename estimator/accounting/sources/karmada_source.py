@@ -13,10 +13,10 @@ from urllib.parse import quote
 import msgspec
 
 from estimator.accounting.demand import ResourceReference
-from estimator.accounting.quotas import Allowance, read_allowances
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.listing import get_object, list_objects
+from estimator.quotas.objects import Quota, read_quotas
 from interpreters.core.errors import InterpError
 
 BINDINGS: Final = (
@@ -77,17 +77,17 @@ class LiveObjects:
         return {resource["kind"]: resource["name"] for resource in resources if "/" not in resource["name"]}
 
 
-async def live_allowances(server: ApiServer) -> list[Allowance]:
+async def live_quotas(server: ApiServer) -> list[Quota]:
     """Every quota of the control plane. Raises `ApiError`."""
     objects = []
     for kind, path in _QUOTAS.items():
         async for page in list_objects(server, path):
             objects += [{**msgspec.json.decode(item), "kind": kind} for item in page]
-    return read_allowances(objects)
+    return read_quotas(objects)
 
 
 @dataclass(slots=True)
-class LiveAllowances:
+class LiveQuotas:
     """Quotas of a live control plane for admission, read again after `seconds`; the last good ones count meanwhile."""
 
     server: ApiServer
@@ -95,18 +95,18 @@ class LiveAllowances:
     told: Callable[[str | None], None] = lambda problem: None
     """Hears after each reading what went wrong, None when nothing did; the first that fails raises instead."""
 
-    _known: GivenAllowances = field(default_factory=GivenAllowances, init=False)
+    _known: GivenQuotas = field(default_factory=GivenQuotas, init=False)
     _read_at: float = field(default=_NEVER, init=False)
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
-    async def allowances(self, namespace: str) -> Sequence[Allowance]:
+    async def allowances(self, namespace: str) -> Sequence[Quota]:
         if self._is_due and (self._read_at == _NEVER or not self._reading.locked()):
             async with self._reading:
                 if self._is_due:
                     await self._read()
         return await self._known.allowances(namespace)
 
-    async def every(self) -> Sequence[Allowance]:
+    async def every(self) -> Sequence[Quota]:
         """All of them. Raises `ApiError` when they could never be read."""
         await self.allowances("")
         return self._known.every
@@ -125,7 +125,7 @@ class LiveAllowances:
 
     async def _read(self) -> None:
         try:
-            self._known = GivenAllowances(await live_allowances(self.server))
+            self._known = GivenQuotas(await live_quotas(self.server))
         except InterpError as error:
             if self._read_at == _NEVER:
                 log.warning("quotas cannot be read yet: %s", error)

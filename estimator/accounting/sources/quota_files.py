@@ -10,32 +10,32 @@ from pathlib import Path
 
 import msgspec
 
-from estimator.accounting.quotas import QUOTA_KINDS, Allowance, in_order, read_allowance
 from estimator.accounting.sources.file_errors import kind_of, numbered, refuse_wrong_files
 from estimator.accounting.sources.object_stream import files_in, stream_objects
+from estimator.quotas.objects import QUOTA_KINDS, Quota, in_order, read_quota
 from interpreters.core.errors import DocumentError, InputError
 from interpreters.files import name_of
 
 
 @dataclass(frozen=True, slots=True)
-class GivenAllowances:
+class GivenQuotas:
     """Quotas that do not change."""
 
-    every: Sequence[Allowance] = ()
+    every: Sequence[Quota] = ()
 
-    async def allowances(self, namespace: str) -> Sequence[Allowance]:
+    async def allowances(self, namespace: str) -> Sequence[Quota]:
         return [allowance for allowance in self.every if allowance.namespace == namespace]
 
 
-def load_allowances(paths: Sequence[str | Path]) -> list[Allowance]:
+def load_allowances(paths: Sequence[str | Path]) -> list[Quota]:
     """The quotas in files and folders. Raises `InputError`, also when there is no quota in any of them."""
-    found: list[Allowance] = []
+    found: list[Quota] = []
     others, empty_lists = Counter[str](), list[str]()
     for file in files_in(paths):
         for place, text in numbered(name_of(file), stream_objects(file, empty_lists=empty_lists)):
             kind = kind_of(text)
             if kind in QUOTA_KINDS:
-                found.append(read_quota(place, text))
+                found.append(decode_quota(place, text))
             else:
                 others[kind] += 1
     if not found:
@@ -46,33 +46,33 @@ def load_allowances(paths: Sequence[str | Path]) -> list[Allowance]:
     return in_order(found)
 
 
-def read_quota(place: str, text: bytes) -> Allowance:
+def decode_quota(place: str, text: bytes) -> Quota:
     """A quota, given as JSON. Raises `DocumentError` that names its place in a file, the object and the field."""
     try:
-        return read_allowance(msgspec.json.decode(text, type=dict))
+        return read_quota(msgspec.json.decode(text, type=dict))
     except (InputError, msgspec.DecodeError) as error:
         raise DocumentError(place, str(error)) from None
 
 
 @dataclass(slots=True)
-class FileAllowances:
+class FileQuotas:
     """Quotas from files and folders: those of the last `load` that succeeded."""
 
     paths: Sequence[str | Path]
-    _known: GivenAllowances = field(default_factory=GivenAllowances, init=False)
+    _known: GivenQuotas = field(default_factory=GivenQuotas, init=False)
 
     async def load(self) -> str:
         """Read the files as they are now; how many quotas that were. Raises `InputError` and keeps what it had."""
         found = await asyncio.to_thread(load_allowances, self.paths)
-        self._known = GivenAllowances(found)
+        self._known = GivenQuotas(found)
         return f"{len(found)} quota{'' if len(found) == 1 else 's'}"
 
     @property
-    def every(self) -> Sequence[Allowance]:
+    def every(self) -> Sequence[Quota]:
         return self._known.every
 
-    async def every_one(self) -> Sequence[Allowance]:
+    async def every_one(self) -> Sequence[Quota]:
         return self._known.every
 
-    async def allowances(self, namespace: str) -> Sequence[Allowance]:
+    async def allowances(self, namespace: str) -> Sequence[Quota]:
         return await self._known.allowances(namespace)

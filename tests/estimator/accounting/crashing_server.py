@@ -11,14 +11,14 @@ import sys
 from estimator.accounting.admission.decide import Gate, Interpretation
 from estimator.accounting.ledger.database import LedgerError
 from estimator.accounting.ledger.ledger import Ledger
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
 from tests.estimator.accounting.samples import limit, one, request
 
 
 async def serve(url: str, cpus: str) -> None:
     loop = asyncio.get_running_loop()
     async with Ledger(url) as ledger:
-        gate = Gate(ledger, GivenAllowances([limit({"cpu": cpus})]))
+        gate = Gate(ledger, GivenQuotas([limit({"cpu": cpus})]))
 
         async def decide(name: str, cpu: str) -> None:
             try:

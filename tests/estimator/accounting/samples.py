@@ -10,8 +10,8 @@ from estimator.accounting.admission.review import AdmissionRequest, decode_revie
 from estimator.accounting.demand import Demand, Part, PodRequest, Target, WorkloadKey
 from estimator.accounting.ledger.charges import bound
 from estimator.accounting.ledger.ledger import Ledger
-from estimator.accounting.quotas import Allowance, read_allowance
 from estimator.placement.bindings import binding_name
+from estimator.quotas.objects import Quota, read_quota
 from interpreters.core.interpreted import Interpreted
 from interpreters.core.requirements import Component, ComponentRequirements
 
@@ -49,8 +49,8 @@ def federated(overall: dict[str, str], namespace: str = "team-a", name: str = "c
     }
 
 
-def limit(overall: dict[str, str], **spec: Any) -> Allowance:
-    return read_allowance(federated(overall, **spec))
+def limit(overall: dict[str, str], **spec: Any) -> Quota:
+    return read_quota(federated(overall, **spec))
 
 
 def request(

@@ -11,10 +11,10 @@ import pytest
 
 from estimator.accounting.admission.decide import ClusterFit, Gate, Interpretation, Mode, Modes
 from estimator.accounting.admission.review import Verdict, decode_review, encode_review
-from estimator.accounting.amounts import texts
 from estimator.accounting.ledger.ledger import Ledger
-from estimator.accounting.quotas import Allowance
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
+from estimator.quotas.amounts import texts
+from estimator.quotas.objects import Quota
 from interpreters.core.errors import RequestError
 from interpreters.core.interpreted import Interpreted
 from tests.estimator.accounting.conftest import Clock
@@ -23,8 +23,8 @@ from tests.estimator.accounting.samples import binding, binding_request, book, c
 TEN_CPUS = limit({"cpu": "10"})
 
 
-def gate(ledger: Ledger, *allowances: Allowance, mode: Mode = "enforce", **namespaces: Mode) -> Gate:
-    return Gate(ledger, GivenAllowances(allowances or (TEN_CPUS,)), Modes(mode, namespaces))
+def gate(ledger: Ledger, *allowances: Quota, mode: Mode = "enforce", **namespaces: Mode) -> Gate:
+    return Gate(ledger, GivenQuotas(allowances or (TEN_CPUS,)), Modes(mode, namespaces))
 
 
 def said(new: Interpreted, old: Interpreted | None = None, **more: Any) -> Interpretation:

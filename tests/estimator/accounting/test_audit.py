@@ -15,7 +15,8 @@ from estimator.accounting.audit.report import AuditReport
 from estimator.accounting.audit.totals import Tally
 from estimator.accounting.audit.what_if import Changes
 from estimator.accounting.demand import Binding, binding_decoder, demand_of
-from estimator.accounting.quotas import Allowance, count_key, read_allowance, read_key
+from estimator.quotas.keys import count_key, read_key
+from estimator.quotas.objects import Quota, read_quota
 from interpreters.core.errors import DocumentError, InputError
 from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19
 from tests.estimator.accounting.samples import binding, component, federated, limit
@@ -32,7 +33,7 @@ def decoded(obj: dict[str, Any]) -> Binding:
     return binding_decoder.decode(json.dumps(obj))
 
 
-def audit(*bindings: dict[str, Any], quotas: tuple[Allowance, ...] = (), **options: Any) -> AuditReport:
+def audit(*bindings: dict[str, Any], quotas: tuple[Quota, ...] = (), **options: Any) -> AuditReport:
     tally = Tally(multi_template_kinds={("flink.apache.org", "FlinkDeployment")}, **options)
     for obj in bindings:
         tally.add(decoded(obj))
@@ -43,8 +44,8 @@ def found(report: AuditReport) -> list[tuple[str, str]]:
     return [(item.code, item.evidence) for item in report.findings]
 
 
-def reported(overall: dict[str, str], used: dict[str, str]) -> Allowance:
-    return read_allowance(federated(overall) | {"status": {"overallUsed": used}})
+def reported(overall: dict[str, str], used: dict[str, str]) -> Quota:
+    return read_quota(federated(overall) | {"status": {"overallUsed": used}})
 
 
 LEGACY = binding(replicas=5, replicaRequirements=CPU_1, clusters=({"name": "m1", "replicas": 5},))
@@ -117,21 +118,21 @@ QUOTA_CASES = [
      [("key-not-computed", "limits.memory: bindings carry requests, not limits")]),
     ("objects", limit({"services": "3"}),
      [("key-not-computed", "services: bindings of workloads do not count such objects")]),
-    ("native", read_allowance({"kind": "ResourceQuota", "metadata": {"namespace": "team-a", "name": "q"},
+    ("native", read_quota({"kind": "ResourceQuota", "metadata": {"namespace": "team-a", "name": "q"},
                                "spec": {"hard": {"requests.cpu": "3", "pods": "10"}},
                                "status": {"used": {"pods": "4"}}}),
      [("over-limit", "requests.cpu: used 4, limit 3, 1 too much")]),
-    ("scoped away", read_allowance({"kind": "ResourceQuota", "metadata": {"namespace": "team-a", "name": "q"},
+    ("scoped away", read_quota({"kind": "ResourceQuota", "metadata": {"namespace": "team-a", "name": "q"},
                                     "spec": {"hard": {"cpu": "1"}, "scopeSelector": {"matchExpressions": [
                                         {"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}]}}}), []),
-    ("undecided scope", read_allowance({"kind": "ResourceQuota", "metadata": {"namespace": "team-a", "name": "q"},
-                                        "spec": {"hard": {"cpu": "1"}, "scopes": ["BestEffort"]}}),
-     [("key-not-computed", "cpu: requests do not tell the scope BestEffort")]),
+    ("undecided scope", read_quota({"kind": "ResourceQuota", "metadata": {"namespace": "team-a", "name": "q"},
+                                        "spec": {"hard": {"cpu": "1"}, "scopes": ["Terminating"]}}),
+     [("key-not-computed", "cpu: requests do not tell the scope Terminating")]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "quota", "expected"), QUOTA_CASES, ids=[case[0] for case in QUOTA_CASES])
-def test_a_quota_shows_what_is_wrong_with_it(name: str, quota: Allowance, expected: list[tuple[str, str]]) -> None:
+def test_a_quota_shows_what_is_wrong_with_it(name: str, quota: Quota, expected: list[tuple[str, str]]) -> None:
     assert found(audit(FOUR_CPUS, quotas=(quota,))) == expected
 
 
@@ -279,5 +280,5 @@ WRONG_QUOTAS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("quota", "said"), WRONG_QUOTAS)
 def test_what_is_no_quota_and_what_is_no_amount_are_refused_by_name(quota: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as caught:
-        read_allowance(quota)
+        read_quota(quota)
     assert str(caught.value).startswith(said)

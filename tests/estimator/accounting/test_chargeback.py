@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import yaml
 
-from estimator.accounting.amounts import nano_of
 from estimator.accounting.chargeback.bill import COLUMNS, Bill, make_bill
 from estimator.accounting.chargeback.cost_centres import Centres, Payers
 from estimator.accounting.chargeback.meter import Meter, Period
@@ -21,6 +20,7 @@ from estimator.accounting.chargeback.parquet import write_parquet
 from estimator.accounting.chargeback.prices import PriceList, read_prices
 from estimator.accounting.chargeback.rendering import money, render_csv, render_text
 from estimator.accounting.demand import Demand, Part, PodRequest, Target, WorkloadKey
+from estimator.quotas.amounts import nano_of
 from interpreters.core.errors import DocumentError
 from interpreters.core.quantity import NANO
 from tests.estimator.accounting.samples import binding, demand

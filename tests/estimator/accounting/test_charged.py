@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from estimator.accounting.amounts import Amounts, texts, without_zeros
 from estimator.accounting.audit.assembly import build_report
 from estimator.accounting.audit.charged import add_charge
 from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import Demand, Part, PodRequest, Target, WorkloadKey
 from estimator.accounting.ledger.charges import Charge, admitted, bound, one_set_usage
 from estimator.accounting.ledger.ledger import Ledger
+from estimator.quotas.amounts import NanoAmounts, texts, without_zeros
 from tests.estimator.accounting.samples import demand, limit
 
 FAR = 1e12
@@ -50,7 +50,7 @@ async def test_what_an_audit_of_a_ledger_counts_is_what_the_ledger_charges(tmp_p
         name: texts(without_zeros(amounts)) for name, amounts in charged.items()
     }
     for name, page in tally.namespaces.items():
-        naive: Amounts = {}
+        naive: NanoAmounts = {}
         for charge in charges:
             if charge.workload.namespace == name and charge.provisional is not None:
                 before = one_set_usage(charge.confirmed)

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from estimator.accounting.admission.decide import Gate, Interpretation
-from estimator.accounting.amounts import texts
 from estimator.accounting.ledger.ledger import Ledger
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
+from estimator.quotas.amounts import texts
 from tests.estimator.accounting.samples import limit, one, request
 
 
@@ -23,7 +23,7 @@ async def test_a_server_that_is_a_quarter_of_an_hour_off_admits_no_more(
         verdicts = []
         for number, ledger in enumerate((here, there) * 6):
             monkeypatch.setattr(time, "time", (lambda: right() + skew) if ledger is there else right)
-            gate = Gate(ledger, GivenAllowances([limit({"cpu": "6"})]))
+            gate = Gate(ledger, GivenQuotas([limit({"cpu": "6"})]))
             verdicts.append((await gate.decide(request(name=f"job-{number}"), Interpretation(one("1")))).allowed)
         assert verdicts == [True] * 6 + [False] * 6
         assert texts(await there.used("team-a"))["cpu"] == "6"

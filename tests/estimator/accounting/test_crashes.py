@@ -14,9 +14,9 @@ import threading
 import time
 from pathlib import Path
 
-from estimator.accounting.amounts import texts
 from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger.ledger import Ledger
+from estimator.quotas.amounts import texts
 from tests.estimator.accounting.samples import book, demand
 from tests.postgres import PostgresServer
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from estimator.accounting.amounts import Amounts, total_of, without_zeros
 from estimator.accounting.audit.assembly import build_report
 from estimator.accounting.audit.drift import Cause, Contribution, Contributions, causes_of, explained
 from estimator.accounting.audit.rendering import RENDERERS
@@ -16,7 +15,8 @@ from estimator.accounting.audit.report import AuditReport
 from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import Part, PodRequest, demand_of
 from estimator.accounting.demand import binding_decoder as decoder
-from estimator.accounting.quotas import Allowance, read_allowance
+from estimator.quotas.amounts import NanoAmounts, total_of, without_zeros
+from estimator.quotas.objects import Quota, read_quota
 from tests.estimator.accounting.samples import binding, component, federated
 
 OVERALL = {"cpu": "100", "memory": "100Gi"}
@@ -28,15 +28,13 @@ def pods(replicas: int, cpu: str = "1", memory: str = "1Gi") -> list[dict[str, A
     return [{"name": "main", "replicas": replicas, "replicaRequirements": needs}]
 
 
-def quota(used: dict[str, str] | None, *members: dict[str, str], **spec: Any) -> Allowance:
+def quota(used: dict[str, str] | None, *members: dict[str, str], **spec: Any) -> Quota:
     aggregated = [{"clusterName": f"m{i}", "used": part} for i, part in enumerate(members, 1)]
     status: dict[str, Any] = {"overall": OVERALL, "aggregatedStatus": aggregated}
-    return read_allowance(
-        federated(OVERALL, **spec) | {"status": status | ({} if used is None else {"overallUsed": used})}
-    )
+    return read_quota(federated(OVERALL, **spec) | {"status": status | ({} if used is None else {"overallUsed": used})})
 
 
-def audit(*bindings: dict[str, Any], quotas: tuple[Allowance, ...] = (), **options: Any) -> AuditReport:
+def audit(*bindings: dict[str, Any], quotas: tuple[Quota, ...] = (), **options: Any) -> AuditReport:
     tally = Tally(**options)
     for obj in bindings:
         tally.add(decoder.decode(json.dumps(obj)))
@@ -92,7 +90,7 @@ def test_too_many_bindings_to_tell_are_said() -> None:
     )
 
 
-def random_amounts(rng: random.Random) -> Amounts:
+def random_amounts(rng: random.Random) -> NanoAmounts:
     return {"cpu": rng.randint(0, 50), "memory": rng.randint(0, 50)}
 
 
@@ -132,7 +130,7 @@ ENFORCEMENT = [
 
 
 @pytest.mark.parametrize(("name", "given", "said"), ENFORCEMENT, ids=[case[0] for case in ENFORCEMENT])
-def test_a_status_that_is_written_without_enforcement_is_known(name: str, given: Allowance, said: list[str]) -> None:
+def test_a_status_that_is_written_without_enforcement_is_known(name: str, given: Quota, said: list[str]) -> None:
     report = audit(LARGE, quotas=(given,))
     assert evidence(report, "enforcement-off") == said
     if said:
@@ -143,12 +141,12 @@ def test_a_status_that_is_written_without_enforcement_is_known(name: str, given:
 
 
 def test_a_quota_that_karmada_has_not_looked_at_is_no_finding() -> None:
-    assert audit(LARGE, quotas=(read_allowance(federated(OVERALL)),)).findings == []
+    assert audit(LARGE, quotas=(read_quota(federated(OVERALL)),)).findings == []
 
 
 def test_assignments_beyond_overall_are_findings() -> None:
     hard = [{"clusterName": "m1", "hard": {"cpu": "60", "x.io/gpu": "1"}}, {"clusterName": "m2", "hard": {"cpu": "50"}}]
-    report = audit(quotas=(read_allowance(federated(OVERALL, staticAssignments=hard)),))
+    report = audit(quotas=(read_quota(federated(OVERALL, staticAssignments=hard)),))
     assert evidence(report, "assignments-above-overall") == ["cpu: assignments add up to 110, spec.overall is 100"]
     assert evidence(report, "assignment-not-overall") == ["x.io/gpu is assigned to m1, spec.overall does not name it"]
 

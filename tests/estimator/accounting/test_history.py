@@ -17,14 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from estimator.accounting.demand import WorkloadKey
-from estimator.accounting.history.readings import read_quotas
+from estimator.accounting.history.readings import quota_readings
 from estimator.accounting.history.rendering import history_of, render_csv, render_text, sparkline
 from estimator.accounting.history.series import DAY, Point, Reading, Series, Subject
 from estimator.accounting.history.store import Retention, read_history, read_steps, record
 from estimator.accounting.history.trend import is_soon, trend_of
 from estimator.accounting.ledger.charges import admitted
 from estimator.accounting.ledger.ledger import Ledger
-from estimator.accounting.quotas import read_allowance
+from estimator.quotas.objects import read_quota
 from interpreters.core.quantity import NANO
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import book, demand, federated, limit
@@ -83,12 +83,12 @@ async def test_a_reading_is_what_is_charged_and_how_much_of_it_is_provisional(le
         "hard": {"requests.cpu": "9"}, "scopeSelector": {"matchExpressions": [
             {"scopeName": "PriorityClass", "operator": "DoesNotExist"}]}}}  # fmt: skip
     undecided = {"kind": "ResourceQuota", "metadata": {"namespace": "team-a", "name": "odd"}, "spec": {
-        "hard": {"cpu": "9"}, "scopes": ["BestEffort"]}}  # fmt: skip
+        "hard": {"cpu": "9"}, "scopes": ["Terminating"]}}  # fmt: skip
     quotas = [
         limit({"cpu": "10", "limits.cpu": "1"}, staticAssignments=[{"clusterName": "m1", "hard": {"cpu": "4"}}]),
-        read_allowance(federated({"memory": "4Gi"}, "empty")),
-        read_allowance(scoped),
-        read_allowance(undecided),
+        read_quota(federated({"memory": "4Gi"}, "empty")),
+        read_quota(scoped),
+        read_quota(undecided),
     ]
     found = [
         (
@@ -99,7 +99,7 @@ async def test_a_reading_is_what_is_charged_and_how_much_of_it_is_provisional(le
             one.used // NANO,
             one.provisional // NANO,
         )
-        for one in await read_quotas(ledger, quotas)
+        for one in await quota_readings(ledger, quotas)
     ]
     assert found == [
         ("compute", "", "cpu", 10, 5, 3), ("compute", "m1", "cpu", 4, 2, 0), ("scoped", "", "requests.cpu", 9, 5, 3),

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from estimator.accounting.amounts import texts
 from estimator.accounting.demand import Binding, WorkloadKey, binding_decoder
 from estimator.accounting.ledger.charges import Charge
 from estimator.accounting.ledger.database import LedgerError, database_url
@@ -21,6 +20,7 @@ from estimator.accounting.ledger.report import csv_header, csv_row, export_lines
 from estimator.accounting.ledger.rows import Decision
 from estimator.accounting.ledger.schema import running_sums, schema_version
 from estimator.accounting.reconcile import Reconciliation
+from estimator.quotas.amounts import texts
 from interpreters.core.errors import InputError
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, book, demand

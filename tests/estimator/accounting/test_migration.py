@@ -10,14 +10,17 @@ import pytest
 import sqlalchemy as sa
 
 from estimator.accounting.admission.decide import Gate, Interpretation
-from estimator.accounting.amounts import texts
+from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.migration import NEWEST
-from estimator.accounting.ledger.schema import schema_version
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.ledger.schema import running_sums, schema_version
+from estimator.accounting.ledger.sums import SumKey
+from estimator.accounting.sources.quota_files import GivenQuotas
+from estimator.quotas.amounts import texts
 from interpreters.core.errors import InputError
+from interpreters.core.quantity import NANO
 from tests.estimator.accounting.conftest import Clock
-from tests.estimator.accounting.samples import limit, one, request
+from tests.estimator.accounting.samples import book, demand, limit, one, request
 from tests.interp.command import interp
 
 OLD = (Path(__file__).parent / "ledger_version_2.sql").read_text()
@@ -75,7 +78,7 @@ async def test_every_charge_decision_and_sighting_is_there_afterwards(
         async with ledger.page("team-a", read_only=True) as page:
             seen = [stranger.workload.name for stranger in await page.unadmitted()]
         assert seen == (["seen/only"] if version == 2 else [])
-        gate = Gate(ledger, GivenAllowances([limit({"cpu": "30"})]))
+        gate = Gate(ledger, GivenQuotas([limit({"cpu": "30"})]))
         assert not (await gate.decide(request(name="nine"), Interpretation(one("9")))).allowed
         assert (await gate.decide(request(name="eight"), Interpretation(one("8")))).allowed
         clock.now += 601
@@ -84,6 +87,21 @@ async def test_every_charge_decision_and_sighting_is_there_afterwards(
             assert (await connection.execute(sa.select(schema_version.c.version))).all() == [(NEWEST,)]
     async with Ledger(ledger_url, clock=clock) as ledger:
         assert texts(await ledger.used("team-b"))["x.io/huge"] == "18E", "the second opening changes nothing"
+
+
+async def test_sums_of_version_4_learn_of_best_effort(ledger_url: str, clock: Clock) -> None:
+    async with Ledger(ledger_url, clock=clock) as ledger:
+        await book(ledger, WorkloadKey("x.io", "Job", "team-a", "job"), demand(("a", 2, {"cpu": "1"}), ("b", 3, {})))
+        async with ledger.page("team-a") as page:
+            wanted = await page.all_sums()
+        assert SumKey("best-effort", "", "pods") in wanted
+        async with ledger.database.charging() as connection:  # as version 4 kept them: all pods by priority class
+            await connection.execute(sa.text("DELETE FROM running_sums WHERE dimension = 'best-effort'"))
+            await connection.execute(sa.update(running_sums).where(running_sums.c.dimension == "priority")
+                                     .where(running_sums.c.resource == "pods").values(charged=5 * NANO))  # fmt: skip
+            await connection.execute(sa.update(schema_version).values(version=4))
+    async with Ledger(ledger_url, clock=clock) as ledger, ledger.page("team-a") as page:
+        assert await page.all_sums() == wanted
 
 
 async def test_the_verbs_read_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Amounts that are none, or less than nothing: named with their component, and part of no sum and no ledger."""
+"""NanoAmounts that are none, or less than nothing: named with their component, and part of no sum and no ledger."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from estimator.accounting.admission.decide import Gate, Interpretation, Modes
-from estimator.accounting.amounts import quantity, texts
 from estimator.accounting.audit.assembly import build_report
 from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import binding_decoder
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.reconcile import Reconciliation
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
+from estimator.quotas.amounts import quantity, texts
 from interpreters.core.quantity import NANO
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, binding_request, limit
@@ -57,7 +57,7 @@ def test_what_is_unreadable_is_part_of_no_sum_at_all() -> None:
     tally.add(binding_decoder.decode(json.dumps(odd_binding(ODD[-1][0]))))
     page = tally.namespaces["team-a"]
     assert (tally.bindings, page.bindings) == (1, 1)
-    assert (page.used, page.by_priority, page.by_cluster, page.components, page.workloads) == ({}, {}, {}, {}, {})
+    assert (page.used, page.by_pod_class, page.by_cluster, page.components, page.workloads) == ({}, {}, {}, {}, {})
 
 
 @pytest.mark.parametrize(("spec", "code", "said"), ODD)
@@ -75,7 +75,7 @@ async def test_a_reconcile_tells_and_leaves_them_out(
 async def test_admission_refuses_them_and_charges_nothing(
     ledger: Ledger, spec: dict[str, Any], code: str, said: str, mode: Any
 ) -> None:
-    gate = Gate(ledger, GivenAllowances([limit({"cpu": "100"})]), Modes(mode))
+    gate = Gate(ledger, GivenQuotas([limit({"cpu": "100"})]), Modes(mode))
     verdict = await gate.decide(binding_request("CREATE", odd_binding(spec)), Interpretation())
     words = [verdict.message] if mode == "enforce" else list(verdict.warnings)
     assert (verdict.allowed, len(words)) == (mode == "warn", 1)

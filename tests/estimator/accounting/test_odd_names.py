@@ -9,14 +9,14 @@ import pytest
 
 from estimator.accounting.admission.decide import Gate, Interpretation
 from estimator.accounting.admission.review import Verdict
-from estimator.accounting.amounts import texts
 from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger.charges import bound
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.namespace_page import Page
 from estimator.accounting.ledger.report import export_lines, read_statement, render_statement
 from estimator.accounting.ledger.write_queue import Task
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
+from estimator.quotas.amounts import texts
 from interpreters.core.interpreted import Interpreted
 from tests.estimator.accounting.samples import binding, binding_request, component, demand, limit, one, request
 
@@ -26,7 +26,7 @@ ODD = ["with/slash", "a/b/c/d", "nul\0inside", "back\\slash", "\\u0000", "\N{SNO
 
 @pytest.mark.parametrize("odd", ODD)
 async def test_an_odd_name_is_charged_shown_and_freed(ledger: Ledger, odd: str) -> None:
-    gate = Gate(ledger, GivenAllowances([limit({"cpu": "10"}, namespace="team-a")]))
+    gate = Gate(ledger, GivenQuotas([limit({"cpu": "10"}, namespace="team-a")]))
     owner = [{"apiVersion": "batch/v1", "kind": "Job", "name": odd, "controller": True}]
     parts = Interpreted(components=(component(odd, 1, "3", **{odd: "1"}),))
     assert (await gate.decide(request(name=odd, ownerReferences=owner), Interpretation(parts))).allowed
@@ -50,7 +50,7 @@ async def test_an_odd_name_is_charged_shown_and_freed(ledger: Ledger, odd: str) 
 
 async def test_an_odd_namespace_is_one_of_its_own(ledger: Ledger) -> None:
     for namespace in ("a", "a/b", "a\0", "a\\u0000"):
-        gate = Gate(ledger, GivenAllowances())
+        gate = Gate(ledger, GivenQuotas())
         assert (await gate.decide(request(namespace=namespace), Interpretation(one("1")))).allowed
     assert {name: texts(found)["cpu"] for name, found in (await ledger.totals()).items()} == {
         "a": "1", "a/b": "1", "a\0": "1", "a\\u0000": "1",
@@ -58,7 +58,7 @@ async def test_an_odd_namespace_is_one_of_its_own(ledger: Ledger) -> None:
 
 
 async def test_sums_beyond_64_bits_are_exact_and_later_requests_are_decided(ledger: Ledger) -> None:
-    gate = Gate(ledger, GivenAllowances([limit({"cpu": "100"})]))
+    gate = Gate(ledger, GivenQuotas([limit({"cpu": "100"})]))
     for number in range(40):
         said = Interpretation(one("1", 1000, **{"x.io/huge": "9E", "memory": "8Ei"}))
         assert not (await gate.decide(request(name=f"job-{number}"), said)).allowed, "1000 cpus"
@@ -71,7 +71,7 @@ async def test_sums_beyond_64_bits_are_exact_and_later_requests_are_decided(ledg
 
 @pytest.mark.parametrize("what", ["resource", "cluster", "priority class"])
 async def test_a_name_longer_than_kubernetes_has_any_is_refused_and_not_an_outage(ledger: Ledger, what: str) -> None:
-    gate = Gate(ledger, GivenAllowances([limit({"cpu": "100"})]))
+    gate = Gate(ledger, GivenQuotas([limit({"cpu": "100"})]))
     long = "x" * 5000
     request_of = {"cpu": "1", **({long: "1"} if what == "resource" else {})}
     needs = {"resourceRequest": request_of, "priorityClassName": long if what == "priority class" else ""}
@@ -86,7 +86,7 @@ async def test_a_name_longer_than_kubernetes_has_any_is_refused_and_not_an_outag
 async def test_what_a_database_cannot_hold_fails_whose_it_is_and_nobody_who_shares_its_transaction(
     ledger: Ledger,
 ) -> None:
-    gate = Gate(ledger, GivenAllowances())
+    gate = Gate(ledger, GivenQuotas())
 
     async def beyond_64_bits(page: Page) -> None:
         charge = bound(await page.charge(odd), demand(("main", 1, {"cpu": "1"}), clusters=("west",)))

@@ -20,7 +20,7 @@ from estimator.accounting.demand import binding_decoder
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.sums import amounts_of
 from estimator.accounting.reconcile import Reconciliation
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
 from tests.estimator.accounting.samples import binding, binding_request
 
 COUNT = 3000
@@ -86,7 +86,9 @@ def oracle(bindings: list[tuple[str, dict[str, Any]]], *, unscheduled_sets: int)
         sums[namespace, "all", ""]["count/flinkdeployments.flink.apache.org"] += 1
         tells_pods = made.get("components") or made.get("replicas") or "replicaRequirements" in made
         for cluster, priority, pods, request in pods_of(made, unscheduled_sets) if tells_pods else ():
-            places = [("all", ""), ("priority", priority), *([("cluster", cluster)] if cluster else [])]
+            best_effort = not any(value(request.get(resource, "0")) > 0 for resource in ("cpu", "memory"))
+            pod = ("best-effort" if best_effort else "priority", priority)
+            places = [("all", ""), pod, *([("cluster", cluster)] if cluster else [])]
             for dimension, name in places:
                 sums[namespace, dimension, name]["pods"] += pods
                 for resource, text in request.items():
@@ -107,7 +109,7 @@ async def kept(ledger: Ledger) -> Sums:
     for namespace in await ledger.namespaces():
         async with ledger.page(namespace, read_only=True) as page:
             sums = await page.all_sums()
-        for dimension in ("all", "cluster", "priority"):
+        for dimension in ("all", "cluster", "priority", "best-effort"):
             for name, amounts in amounts_of(sums, dimension).items():
                 found[namespace, dimension, name] = amounts
     return found
@@ -122,7 +124,7 @@ async def test_the_ledger_keeps_the_sums_that_the_oracle_counts(ledger: Ledger, 
         for start in range(0, COUNT, 500):
             await run.take([binding_decoder.decode(json.dumps(one)) for one in objects[start : start + 500]])
     else:
-        gate, dice = Gate(ledger, GivenAllowances()), random.Random(2)
+        gate, dice = Gate(ledger, GivenQuotas()), random.Random(2)
         for number, obj in enumerate(objects[:300]):
             assert (await gate.decide(binding_request("CREATE", obj), None)).allowed
             tells_pods = {"components", "replicas"} & made[number][2].keys()
@@ -145,6 +147,6 @@ def test_the_audit_counts_what_the_oracle_counts() -> None:
         for cluster, amounts in page.by_cluster.items():
             found = {name: nano for name, nano in amounts.items() if nano}
             assert found == wanted.get((namespace, "cluster", cluster), {})
-        for priority, amounts in page.by_priority.items():
+        for (priority, best_effort), amounts in page.by_pod_class.items():
             found = {name: nano for name, nano in amounts.items() if nano}
-            assert found == wanted.get((namespace, "priority", priority), {})
+            assert found == wanted.get((namespace, "best-effort" if best_effort else "priority", priority), {})

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.accounting.amounts import total_of, without_zeros
 from estimator.accounting.audit.assembly import build_report
 from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import Binding, Demand, Part, PodRequest, ResourceReference, Target, charge_binding
@@ -27,6 +26,7 @@ from estimator.accounting.usage import (
     usage,
     usage_by_cluster,
 )
+from estimator.quotas.amounts import total_of, without_zeros
 from interpreters.core.quantity import NANO
 from tests.estimator.accounting.samples import book
 
@@ -95,7 +95,7 @@ def test_a_tally_adds_up_what_each_binding_uses(found: list[tuple[Key, Demand]])
         assert without_zeros(page.legacy) == without_zeros(total_of(legacy_usage(demand) for demand in mine))
         clusters = total_of(total_of(usage_by_cluster(demand).values()) for demand in mine)
         assert without_zeros(total_of(page.by_cluster.values())) == without_zeros(clusters)
-        assert without_zeros(total_of(page.by_priority.values())) == counted
+        assert without_zeros(total_of(page.by_pod_class.values())) == counted
 
 
 EVENTS = st.lists(st.tuples(st.sampled_from(["see", "bind", "forget"]), KEYS, DEMANDS), max_size=6)

@@ -1,4 +1,4 @@
-"""Amounts are rounded for readers, exact for spreadsheets, and never look equal when they are not."""
+"""NanoAmounts are rounded for readers, exact for spreadsheets, and never look equal when they are not."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator.accounting.amounts import nano_of, quantity
 from estimator.accounting.readable import plain_number, readable, told_apart, unit_of
+from estimator.quotas.amounts import nano_of, quantity
 from interpreters.core.quantity import NANO
 
 READ = [

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from estimator.accounting.admission.sightings import Recorder, Sighting
-from estimator.accounting.amounts import texts
 from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger.ledger import Ledger
-from estimator.accounting.quotas import Allowance
-from estimator.accounting.sources.quota_files import FileAllowances, GivenAllowances
+from estimator.accounting.sources.quota_files import FileQuotas, GivenQuotas
+from estimator.quotas.amounts import texts
+from estimator.quotas.objects import Quota
 from interpreters.core.errors import InputError
 from tests.estimator.accounting.samples import book, demand, federated, limit, one
 
@@ -28,8 +28,8 @@ def sighting(name: str = "job", cpu: str = "1", **about: Any) -> Sighting:
 
 
 @asynccontextmanager
-async def recording(ledger: Ledger, *quotas: Allowance, **options: Any) -> AsyncIterator[Recorder]:
-    recorder = Recorder(ledger, GivenAllowances(quotas), **options)
+async def recording(ledger: Ledger, *quotas: Quota, **options: Any) -> AsyncIterator[Recorder]:
+    recorder = Recorder(ledger, GivenQuotas(quotas), **options)
     task = asyncio.create_task(recorder.serve())
     try:
         yield recorder
@@ -54,7 +54,7 @@ async def test_sightings_reach_the_ledger_and_charge_nobody(ledger: Ledger) -> N
 
 
 async def test_the_newest_sighting_replaces_an_older_one_in_line(ledger: Ledger) -> None:
-    recorder = Recorder(ledger, GivenAllowances())
+    recorder = Recorder(ledger, GivenQuotas())
     for cpu in ("1", "2", "3"):
         assert recorder.offer(sighting(cpu=cpu))
     assert len(recorder) == 1
@@ -65,13 +65,13 @@ async def test_the_newest_sighting_replaces_an_older_one_in_line(ledger: Ledger)
 
 
 async def test_a_full_line_sheds_and_says_so(ledger: Ledger) -> None:
-    recorder = Recorder(ledger, GivenAllowances(), capacity=2)
+    recorder = Recorder(ledger, GivenQuotas(), capacity=2)
     assert [recorder.offer(sighting(name)) for name in ("a", "b", "c", "a")] == [True, True, False, True]
     assert recorder.counts.shed == 1
 
 
 async def test_off_takes_nothing(ledger: Ledger) -> None:
-    recorder = Recorder(ledger, GivenAllowances(), mode="off")
+    recorder = Recorder(ledger, GivenQuotas(), mode="off")
     assert not recorder.offer(sighting())
     assert (len(recorder), recorder.counts.shed) == (0, 0)
 
@@ -104,7 +104,7 @@ async def test_what_cannot_be_recorded_is_counted_and_the_next_is_taken(ledger: 
 
 async def test_quota_files_are_read_again_on_demand_and_kept_when_they_break(tmp_path: Path) -> None:
     file = tmp_path / "quota.json"
-    source = FileAllowances([tmp_path])
+    source = FileQuotas([tmp_path])
 
     async def limits() -> list[dict[str, str]]:
         return [texts(found.limits) for found in await source.allowances("team-a")]
@@ -128,5 +128,5 @@ async def test_a_mounted_folder_is_read_through_its_links_and_once(tmp_path: Pat
     (tmp_path / "..now/quota.json").write_text(json.dumps(federated({"cpu": "1"})))
     (tmp_path / "..data").symlink_to("..now")
     (tmp_path / "quota.json").symlink_to("..data/quota.json")
-    source = FileAllowances([tmp_path])
+    source = FileQuotas([tmp_path])
     assert await source.load() == "1 quota"

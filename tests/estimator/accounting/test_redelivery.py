@@ -9,9 +9,9 @@ import pytest
 
 from estimator.accounting.admission.decide import Gate, Interpretation
 from estimator.accounting.admission.review import AdmissionRequest
-from estimator.accounting.amounts import texts
 from estimator.accounting.ledger.ledger import Ledger
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
+from estimator.quotas.amounts import texts
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, binding_request, limit, one, request
 
@@ -19,7 +19,7 @@ PARTS = [{"name": "main", "replicas": 1, "replicaRequirements": {"resourceReques
 
 
 def gate(ledger: Ledger, cpus: str = "10") -> Gate:
-    return Gate(ledger, GivenAllowances([limit({"cpu": cpus})]))
+    return Gate(ledger, GivenQuotas([limit({"cpu": cpus})]))
 
 
 async def cpu(ledger: Ledger) -> str:

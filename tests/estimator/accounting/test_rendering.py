@@ -18,7 +18,7 @@ from estimator.accounting.audit.rendering import RENDERERS
 from estimator.accounting.audit.report import AuditReport, Origin
 from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import binding_decoder
-from estimator.accounting.quotas import Allowance, read_allowance
+from estimator.quotas.objects import Quota, read_quota
 from tests.estimator.accounting.samples import binding, federated, limit
 
 ORIGIN = Origin("2026-11-16T23:36:00Z", "dump.json", "1.19")
@@ -33,15 +33,15 @@ def job(name: str, cpu: str = "4", memory: str = "469778485380", namespace: str 
     )
 
 
-def audit(*bindings: dict[str, Any], quotas: tuple[Allowance, ...] = (), most: int | None = 200) -> AuditReport:
+def audit(*bindings: dict[str, Any], quotas: tuple[Quota, ...] = (), most: int | None = 200) -> AuditReport:
     tally = Tally(findings=Findings(most))
     for obj in bindings:
         tally.add(binding_decoder.decode(json.dumps(obj)))
     return build_report(tally, quotas, origin=ORIGIN)
 
 
-def reported(overall: dict[str, str], used: dict[str, str]) -> Allowance:
-    return read_allowance(federated(overall) | {"status": {"overallUsed": used}})
+def reported(overall: dict[str, str], used: dict[str, str]) -> Quota:
+    return read_quota(federated(overall) | {"status": {"overallUsed": used}})
 
 
 class Page(HTMLParser):
@@ -120,7 +120,7 @@ def test_the_page_has_colours_for_light_dark_and_paper() -> None:
 
 def test_hundreds_of_quotas_are_one_picture() -> None:
     quotas = tuple(
-        read_allowance(federated({"cpu": str(limit)}, f"team-{limit:04}", "compute")) for limit in range(1, 1001)
+        read_quota(federated({"cpu": str(limit)}, f"team-{limit:04}", "compute")) for limit in range(1, 1001)
     )
     report = audit(*(job("a", namespace=f"team-{number:04}") for number in range(1, 1001)), quotas=quotas)
     page = html(report)
@@ -143,7 +143,7 @@ def test_machines_get_every_finding_and_people_are_told_how_many_more_there_are(
 
 
 def test_totals_compare_what_is_limited_with_the_smallest_limit() -> None:
-    quotas = (limit({"cpu": "10", "memory": "1Ti"}), read_allowance(federated({"cpu": "8"}, name="tighter")))
+    quotas = (limit({"cpu": "10", "memory": "1Ti"}), read_quota(federated({"cpu": "8"}, name="tighter")))
     report = audit(job("a"), job("b", namespace="free"), quotas=quotas)
     totals = {
         total.resource: (total.used, total.limited, total.limit, total.share) for total in report.totals.resources

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from estimator.accounting.admission.decide import Gate, Interpretation
-from estimator.accounting.amounts import texts
 from estimator.accounting.demand import Demand, WorkloadKey
 from estimator.accounting.ledger import ledger as ledger_module
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.report import export_lines, read_statement, render_statement
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
+from estimator.quotas.amounts import texts
 from interpreters.core.errors import QuantityError
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import book, demand, limit, one, request
@@ -32,7 +32,7 @@ async def used(ledger: Ledger) -> str:
 
 
 async def admit(ledger: Ledger, cpu: str, old: str = "", **metadata: Any) -> None:
-    gate = Gate(ledger, GivenAllowances([limit({"cpu": "100"})]))
+    gate = Gate(ledger, GivenQuotas([limit({"cpu": "100"})]))
     said = Interpretation(one(cpu), one(old) if old else None)
     obj = {"metadata": {"name": JOB.name, "namespace": JOB.namespace, **metadata}}
     asked = request("UPDATE" if old else "CREATE", obj=obj)
@@ -115,7 +115,7 @@ async def test_what_is_admitted_bound_or_deleted_later_is_not_listed_any_more(le
     clock.now += 1
     await sight(ledger, cpus("5"), uid="u")
     assert await unadmitted(ledger) == [("5", "4")]
-    await Gate(ledger, GivenAllowances()).decide(request("DELETE"), Interpretation())
+    await Gate(ledger, GivenQuotas()).decide(request("DELETE"), Interpretation())
     assert await unadmitted(ledger) == []
     assert await ledger.namespaces() == []
 

@@ -16,10 +16,10 @@ import pytest
 import yaml
 from aiohttp import web
 
-from estimator.accounting.amounts import texts
-from estimator.accounting.sources.karmada_source import LiveAllowances
+from estimator.accounting.sources.karmada_source import LiveQuotas
 from estimator.clusters.apiserver import ApiError, ApiServer
 from estimator.clusters.kubeconfig import read_kubeconfig
+from estimator.quotas.amounts import texts
 from tests.estimator.accounting.samples import binding, federated
 from tests.interp.command import Ran, interp
 
@@ -206,7 +206,7 @@ async def test_quotas_of_a_live_karmada_serve_admission_and_outlive_it(
 ) -> None:
     async with ApiServer(read_kubeconfig(kubeconfig)) as server:
         told: list[str | None] = []
-        source = LiveAllowances(server, seconds=0, told=told.append)
+        source = LiveQuotas(server, seconds=0, told=told.append)
         assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "9"}]
         assert await source.allowances("team-b") == []
         await karmada.cleanup()
@@ -214,7 +214,7 @@ async def test_quotas_of_a_live_karmada_serve_admission_and_outlive_it(
         assert told[:2] == [None, None]
         assert "cannot be read" in (told[-1] or "")
         with pytest.raises(ApiError, match="cannot be read"):
-            await LiveAllowances(server).allowances("team-a")
+            await LiveQuotas(server).allowances("team-a")
 
 
 async def test_a_karmada_that_does_not_answer_is_named(karmada: web.AppRunner, kubeconfig: Path) -> None:

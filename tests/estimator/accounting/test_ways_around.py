@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from estimator.accounting.admission.decide import Gate, Interpretation
-from estimator.accounting.amounts import texts
 from estimator.accounting.audit.totals import Tally
 from estimator.accounting.demand import decode_binding
 from estimator.accounting.ledger.ledger import Ledger
-from estimator.accounting.quotas import read_allowance
 from estimator.accounting.reconcile import Reconciliation
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
+from estimator.quotas.amounts import texts
+from estimator.quotas.objects import read_quota
 from interpreters.core.interpreted import Interpreted
 from interpreters.core.requirements import Component, ComponentRequirements
 from tests.estimator.accounting.conftest import Clock
@@ -72,7 +72,7 @@ async def test_a_binding_costs_the_same_wherever_it_is_counted(
     tally = Tally()
     tally.add(decode_binding(json.dumps(bound(spec)).encode()))
     assert texts(tally.namespaces["team-a"].used).get("cpu", "0") == audited
-    verdict = await Gate(ledger, GivenAllowances([limit({"cpu": "100"})])).decide(
+    verdict = await Gate(ledger, GivenQuotas([limit({"cpu": "100"})])).decide(
         binding_request("CREATE", bound(spec)), None
     )
     assert verdict.allowed, verdict.message
@@ -97,7 +97,7 @@ async def test_what_is_scaled_past_the_workloads_admission_is_refused_at_its_bin
     """`kubectl scale` and autoscalers write the scale subresource, which admission is not asked about."""
     legacy = {"replicas": 3, "replicaRequirements": NEEDS}
     old, new = bound({**legacy, **before}), bound({**legacy, "replicas": 9, **after})
-    door = Gate(ledger, GivenAllowances([limit({"cpu": "10"})]))
+    door = Gate(ledger, GivenQuotas([limit({"cpu": "10"})]))
     for obj in (old, old):
         obj["metadata"]["uid"] = "u"
     new["metadata"]["uid"] = "u"
@@ -107,7 +107,7 @@ async def test_what_is_scaled_past_the_workloads_admission_is_refused_at_its_bin
 
 
 async def test_a_generated_name_is_charged(ledger: Ledger) -> None:
-    door = Gate(ledger, GivenAllowances([limit({"cpu": "3"})]))
+    door = Gate(ledger, GivenQuotas([limit({"cpu": "3"})]))
     unnamed = {"metadata": {"generateName": "job-", "namespace": "team-a"}}
     verdicts = [(await door.decide(request(name="", obj=unnamed), Interpretation(one("2")))).allowed for _ in range(2)]
     assert verdicts == [True, False]
@@ -116,23 +116,21 @@ async def test_a_generated_name_is_charged(ledger: Ledger) -> None:
 async def test_a_binding_that_names_an_object_of_another_namespace_is_refused(ledger: Ledger) -> None:
     foreign = binding(components=PARTS, clusters=("m1",))
     foreign["metadata"]["namespace"] = "team-b"
-    verdict = await Gate(ledger, GivenAllowances([limit({"cpu": "10"})])).decide(
-        binding_request("CREATE", foreign), None
-    )
+    verdict = await Gate(ledger, GivenQuotas([limit({"cpu": "10"})])).decide(binding_request("CREATE", foreign), None)
     assert "its binding is in namespace team-b and names an object of team-a" in verdict.message
     assert await ledger.used("team-a") == await ledger.used("team-b") == {}
 
 
 async def test_every_quota_of_the_namespace_has_to_allow_it(ledger: Ledger) -> None:
     first, second = federated({"cpu": "10"}), federated({"cpu": "3"}, name="small")
-    door = Gate(ledger, GivenAllowances([read_allowance(first), read_allowance(second)]))
+    door = Gate(ledger, GivenQuotas([read_quota(first), read_quota(second)]))
     assert (await door.decide(request(name="a"), Interpretation(one("2")))).allowed
     refused = await door.decide(request(name="b"), Interpretation(one("2")))
     assert "FederatedResourceQuota team-a/small: cpu: used 2, asked 2, limit 3" in refused.message
 
 
 async def test_a_rehearsal_charges_nothing_and_is_refused_alike(ledger: Ledger) -> None:
-    door = Gate(ledger, GivenAllowances([limit({"cpu": "3"})]))
+    door = Gate(ledger, GivenQuotas([limit({"cpu": "3"})]))
     assert (await door.decide(request(name="a", dry_run=True), Interpretation(one("3")))).allowed
     assert not (await door.decide(request(name="a", dry_run=True), Interpretation(one("4")))).allowed
     assert await ledger.used("team-a") == {}
@@ -144,7 +142,7 @@ async def test_what_belongs_to_no_namespace_costs_no_quota_and_is_shown(ledger: 
     cluster["kind"] = "ClusterResourceBinding"
     del cluster["metadata"]["namespace"], cluster["spec"]["resource"]["namespace"]
     assert (
-        await Gate(ledger, GivenAllowances([limit({"cpu": "1"})])).decide(binding_request("CREATE", cluster), None)
+        await Gate(ledger, GivenQuotas([limit({"cpu": "1"})])).decide(binding_request("CREATE", cluster), None)
     ).allowed
     assert texts(await ledger.used(""))["cpu"] == "4"
 
@@ -159,7 +157,7 @@ async def test_a_priority_class_is_not_entered_by_an_update(ledger: Ledger) -> N
     selector = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}]}
     quota = {"kind": "ResourceQuota", "metadata": {"namespace": "team-a", "name": "high"},
              "spec": {"hard": {"cpu": "2"}, "scopeSelector": selector}}  # fmt: skip
-    door = Gate(ledger, GivenAllowances([read_allowance(quota)]))
+    door = Gate(ledger, GivenQuotas([read_quota(quota)]))
     low = classed("low", 10)
     assert (await door.decide(request(), low)).allowed
     for priority, replicas, allowed in (("high", 10, False), ("high", 2, True), ("low", 10, True)):
@@ -170,7 +168,7 @@ async def test_a_priority_class_is_not_entered_by_an_update(ledger: Ledger) -> N
 async def test_what_a_deleted_workload_still_runs_lapses_unless_its_binding_is_seen(
     ledger: Ledger, clock: Clock
 ) -> None:
-    door = Gate(ledger, GivenAllowances([limit({"cpu": "4"})]))
+    door = Gate(ledger, GivenQuotas([limit({"cpu": "4"})]))
     runs = bound({"components": PARTS, **TO_TWO})
     runs["metadata"] |= {"uid": "its binding", "resourceVersion": "7"}
     for seen in (True, False):
@@ -188,7 +186,7 @@ async def test_what_a_deleted_workload_still_runs_lapses_unless_its_binding_is_s
 
 async def test_a_successor_is_charged_beside_what_its_predecessor_still_runs(ledger: Ledger) -> None:
     """Deleted with its pods left running, and created again much smaller: what runs counts until it goes."""
-    door = Gate(ledger, GivenAllowances([limit({"cpu": "4"})]))
+    door = Gate(ledger, GivenQuotas([limit({"cpu": "4"})]))
     runs = bound({"components": PARTS, **TO_TWO})
     assert (await door.decide(binding_request("CREATE", runs), None)).allowed
     assert (await door.decide(request("DELETE"), Interpretation())).allowed

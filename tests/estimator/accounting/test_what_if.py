@@ -18,7 +18,7 @@ from estimator.accounting.audit.totals import Tally
 from estimator.accounting.audit.what_if import Changes
 from estimator.accounting.demand import Binding, Demand, Part, PodRequest
 from estimator.accounting.demand import binding_decoder as decoder
-from estimator.accounting.quotas import read_allowance
+from estimator.quotas.objects import read_quota
 from interpreters.core.errors import InputError
 from tests.estimator.accounting.samples import binding, federated
 from tests.interp.command import Ran, interp
@@ -60,10 +60,10 @@ def without_contributions(report: AuditReport) -> Any:
 def test_what_would_be_is_what_an_audit_of_the_changed_estate_says(seed: int) -> None:
     rng = random.Random(seed)
     estate = [random_binding(rng, number) for number in range(30)]
-    quotas = [read_allowance(random_quota(rng, namespace)) for namespace in range(3)]
+    quotas = [read_quota(random_quota(rng, namespace)) for namespace in range(3)]
     changed = [random_binding(rng, rng.randint(0, 40)) for _ in range(8)]
     by_workload = {one.workload: one for one in changed}
-    new_quotas = [read_allowance(random_quota(rng, namespace)) for namespace in (0, 1)]
+    new_quotas = [read_quota(random_quota(rng, namespace)) for namespace in (0, 1)]
     changes = Changes(bindings=by_workload, quotas=new_quotas)
     would = build_report(counted(estate, replaced=changes.names), quotas, what_if=changes)
     after = [one for one in estate if one.workload not in by_workload] + list(by_workload.values())

@@ -13,13 +13,13 @@ import pytest
 import yaml
 
 from estimator.accounting.admission.decide import Gate, Interpretation
-from estimator.accounting.amounts import texts
 from estimator.accounting.demand import WorkloadKey, binding_decoder, demand_of
 from estimator.accounting.ledger.charges import Charge, filled
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.podless_bindings import NOT_AT_HAND, Told, Untold
 from estimator.accounting.reconcile import Reconciliation
-from estimator.accounting.sources.quota_files import GivenAllowances
+from estimator.accounting.sources.quota_files import GivenQuotas
+from estimator.quotas.amounts import texts
 from tests.estimator.accounting.conftest import Clock
 from tests.estimator.accounting.samples import binding, binding_request, component, demand, limit, one, request
 from tests.interp.command import interp
@@ -66,7 +66,7 @@ def test_the_script_comes_before_the_ledger_and_each_cluster_has_one_set(
 
 
 async def admit(ledger: Ledger, obj: dict[str, Any], said: Interpretation | None, cpu: str = "100") -> Any:
-    return await Gate(ledger, GivenAllowances([limit({"cpu": cpu})])).decide(binding_request("CREATE", obj), said)
+    return await Gate(ledger, GivenQuotas([limit({"cpu": cpu})])).decide(binding_request("CREATE", obj), said)
 
 
 async def test_admission_charges_what_the_script_says_in_each_cluster(ledger: Ledger) -> None:
@@ -79,7 +79,7 @@ async def test_admission_charges_what_the_script_says_in_each_cluster(ledger: Le
 
 async def test_admission_takes_what_was_admitted_when_nobody_is_asked(ledger: Ledger) -> None:
     kind = {"group": "jobset.x-k8s.io", "version": "v1alpha2", "kind": "JobSet"}
-    door = Gate(ledger, GivenAllowances([]))
+    door = Gate(ledger, GivenQuotas([]))
     await door.decide(request(name="train", kind=kind), Interpretation(one("2", 3)))
     assert not (await admit(ledger, whole("m1", "m2"), Interpretation(tells_pods=True))).warnings
     assert texts(await ledger.used("team-a"))["cpu"] == "12"
@@ -219,7 +219,7 @@ def test_a_child_beside_its_owner_counts_and_the_audit_says_so(files: tuple[Path
     async def charge() -> None:
         kind = {"group": "jobset.x-k8s.io", "version": "v1alpha2", "kind": "JobSet"}
         async with Ledger(str(tmp_path / "ledger.db")) as ledger:
-            door = Gate(ledger, GivenAllowances([]))
+            door = Gate(ledger, GivenQuotas([]))
             await door.decide(
                 request(kind=kind, obj=jobset(ownerReferences=[PARENT])), Interpretation(one("2", 3, memory="1Gi"))
             )

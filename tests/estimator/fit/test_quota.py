@@ -9,7 +9,7 @@ import pytest
 from estimator.fit.estimation import estimate_replicas, estimate_sets
 from estimator.fit.model import NO_LIMIT, Code
 from estimator.fit.plugins import ResourceQuota
-from estimator.fit.quota import Quota, applies
+from estimator.fit.quota import FreeQuota, applies
 from interpreters.core.requirements import Component
 from tests.estimator.fit.worlds import cluster, component, quota, requirements
 
@@ -117,7 +117,7 @@ SCOPES: list[tuple[dict[str, Any], Component, bool | str]] = [
 def test_scopes_are_anded_and_what_a_template_cannot_decide_stays_open(
     spec: dict[str, Any], part: Component, expected: bool | str
 ) -> None:
-    assert applies(Quota.of(quota("q", {"cpu": "1"}, **spec)), part.replica_requirements) == expected
+    assert applies(FreeQuota.of(quota("q", {"cpu": "1"}, **spec)), part.replica_requirements) == expected
 
 
 def test_only_components_in_scope_are_charged() -> None:

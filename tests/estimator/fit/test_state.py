@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from estimator.fit.amounts import PODS
 from estimator.fit.state import ClusterState
 from interpreters.core.errors import InputError
+from interpreters.core.resources import PODS
 from tests.estimator.fit.worlds import cluster, node, pod, quota
 
 
@@ -161,7 +161,7 @@ def test_many_changes_end_where_a_fresh_start_ends(seed: int) -> None:
 BROKEN = [
     (node("a", cpu="four"), 'Node a: status.allocatable.cpu: "four" is not a quantity'),
     (pod("p", "a", cpu="1 core"), "Pod default/p: "),
-    (quota("q", {"cpu": "ten"}), 'ResourceQuota default/q: status.hard.cpu: "ten" is not a quantity'),
+    (quota("q", {"cpu": "ten"}), 'ResourceQuota default/q: spec.hard.cpu: "ten" is not a quantity'),
 ]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from estimator.accounting.admission.decide import AllowanceSource, Gate, Modes
+from estimator.accounting.admission.decide import Gate, Modes, QuotaSource
 from estimator.accounting.admission.review import ObjectMetadata
 from estimator.accounting.admission.sightings import Recorder, Sighting
 from estimator.accounting.demand import WorkloadKey
@@ -22,8 +22,8 @@ from estimator.accounting.ledger.database import LedgerError
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.namespace_page import Page
 from estimator.accounting.ledger.write_queue import Task
-from estimator.accounting.sources.karmada_source import LiveAllowances, LiveObjects
-from estimator.accounting.sources.quota_files import FileAllowances
+from estimator.accounting.sources.karmada_source import LiveObjects, LiveQuotas
+from estimator.accounting.sources.quota_files import FileQuotas
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.kubeconfig import find_access
 from interpreters.background import end_tasks
@@ -130,16 +130,16 @@ async def accounting(service: Service) -> AsyncIterator[Accounting]:
         reconciler = None
         if settings.kubeconfig:
             server = await stack.enter_async_context(ApiServer(find_access(Path(settings.kubeconfig))))
-            live = LiveAllowances(server, told=partial(service.reloads.note, "quotas"))
+            live = LiveQuotas(server, told=partial(service.reloads.note, "quotas"))
             service.admission_checks["quotas"] = live.unread
             demands = LiveDemands(service, LiveObjects(server))
             reconciler = Reconciler(ledger, state, server, demands, settings.reconcile_seconds)
             service.admission_checks["reconciled"] = reconciler.unready
             tasks.append(reconciler.serve())
-            quotas: AllowanceSource = live
+            quotas: QuotaSource = live
             every = live.every
         else:
-            files = FileAllowances(settings.quotas)
+            files = FileQuotas(settings.quotas)
             if settings.quotas:
                 await files.load()
                 service.reloads.add("quotas", files.load)

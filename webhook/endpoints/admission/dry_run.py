@@ -13,9 +13,9 @@ from estimator.accounting.admission.decide import is_binding_kind
 from estimator.accounting.admission.dry_run import Manifest, Trial, TrialReport
 from estimator.accounting.admission.review import AdmissionRequest, request_to_create
 from estimator.accounting.demand import WorkloadKey
-from estimator.accounting.quotas import QUOTA_KINDS
-from estimator.accounting.sources.quota_files import read_quota
+from estimator.accounting.sources.quota_files import decode_quota
 from estimator.placement.bindings import is_cluster_scoped
+from estimator.quotas.objects import QUOTA_KINDS
 from interpreters.core.errors import RequestError
 from interpreters.core.json_values import decoded, kind_of
 from interpreters.core.kinds import GroupVersionKind
@@ -99,7 +99,7 @@ async def _manifest(service: Service, accounting: Accounting, place: str, item: 
     try:
         kind = checked_names(GroupVersionKind.of({"apiVersion": head.api_version, "kind": head.kind}))
         if kind.kind in QUOTA_KINDS and kind.group in _QUOTA_GROUPS:
-            quota = read_quota(place, item)
+            quota = decode_quota(place, item)
             return Manifest(str(quota), quota=quota)
         key = _key(kind, head.metadata or _Metadata(), place)
         review = request_to_create(kind, item, key.namespace)

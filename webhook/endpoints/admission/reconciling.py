@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from estimator.accounting.amounts import Amounts, quantity
 from estimator.accounting.audit.read_bindings import only_bindings
 from estimator.accounting.ledger.ledger import RECONCILED, Ledger
-from estimator.accounting.quotas import FEDERATED, Allowance, read_key
 from estimator.accounting.reconcile import Reconciliation
 from estimator.accounting.sources.karmada_source import GRACE_SECONDS, live_bindings
 from estimator.clusters.apiserver import ApiServer
+from estimator.quotas.amounts import NanoAmounts, no_amounts, quantity
+from estimator.quotas.keys import read_key
+from estimator.quotas.objects import FEDERATED, Quota
 from interpreters.core.errors import InterpError
 from webhook.endpoints.admission.ledger_state import LedgerState
 from webhook.endpoints.admission.objects import LiveDemands
@@ -83,12 +84,12 @@ class Reconciler:
         LOGGER.info("compared the ledger with Karmada's bindings", extra={"corrected": corrected})
 
 
-def missing_usage(quotas: Sequence[Allowance], totals: dict[str, Amounts]) -> list[str]:
+def missing_usage(quotas: Sequence[Quota], totals: dict[str, NanoAmounts]) -> list[str]:
     """Quotas whose own status says that more is used than the ledger knows."""
     found = []
     for quota in quotas:
-        charged = totals.get(quota.namespace, {})
-        for text, nano in sorted((quota.reported or {}).items()) if quota.kind == FEDERATED else ():
+        charged = totals.get(quota.namespace) or no_amounts()
+        for text, nano in sorted((quota.reported or no_amounts()).items()) if quota.kind == FEDERATED else ():
             resource = read_key(text).resource
             if resource is not None and nano > charged.get(resource, 0):
                 reported, known = (quantity(resource, amount) for amount in (nano, charged.get(resource, 0)))
@@ -102,7 +103,7 @@ class ColdWatch:
 
     ledger: Ledger
     state: LedgerState
-    quotas: Callable[[], Sequence[Allowance]]
+    quotas: Callable[[], Sequence[Quota]]
     tell: Callable[[str | None], None]
 
     async def serve(self) -> None:

@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from estimator.accounting.history.readings import read_quotas
+from estimator.accounting.history.readings import quota_readings
 from estimator.accounting.history.series import Reading, Subject
 from estimator.accounting.history.store import Retention, record
 from estimator.accounting.ledger.ledger import RECONCILED, Ledger
-from estimator.accounting.quotas import Allowance
+from estimator.quotas.objects import Quota
 from interpreters.core.quantity import NANO
 from webhook.endpoints.admission.ledger_state import LedgerState
 from webhook.server.metrics import Metrics
@@ -31,7 +31,7 @@ class Sampler:
 
     ledger: Ledger
     state: LedgerState
-    quotas: Callable[[], Awaitable[Sequence[Allowance]]]
+    quotas: Callable[[], Awaitable[Sequence[Quota]]]
     metrics: Metrics
     seconds: float
     retention: Retention
@@ -43,7 +43,7 @@ class Sampler:
         await repeat(self.sample, every=self.seconds, failing="quotas cannot be sampled")
 
     async def sample(self) -> None:
-        readings = await read_quotas(self.ledger, await self.quotas())
+        readings = await quota_readings(self.ledger, await self.quotas())
         self._show(readings)
         reconciled = await self.ledger.moment(RECONCILED)
         if reconciled is not None:

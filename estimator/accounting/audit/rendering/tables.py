@@ -7,7 +7,6 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from estimator.accounting.amounts import nano_of
 from estimator.accounting.audit.rendering.words import (
     amounts_line,
     bar,
@@ -29,6 +28,7 @@ from estimator.accounting.audit.rendering.words import (
 from estimator.accounting.audit.report import AuditReport, NamespaceReport
 from estimator.accounting.readable import plain_number, unit_of
 from estimator.accounting.spreadsheets import harmless
+from estimator.quotas.amounts import nano_of
 
 COLUMNS = (
     "record", "namespace", "object", "cluster", "key", "unit", "limit", "used", "provisional", "reported", "drift",
@@ -42,7 +42,7 @@ _TEXTS = ("namespace", "object", "cluster", "key", "evidence", "advice")
 def render_csv(report: AuditReport) -> str:
     """One row per used resource, quota line, heavy workload and finding; `record` tells them apart.
 
-    Amounts are plain numbers in the row's `unit`: cores, bytes or a count."""
+    NanoAmounts are plain numbers in the row's `unit`: cores, bytes or a count."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()

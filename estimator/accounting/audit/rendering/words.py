@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from estimator.accounting.amounts import nano_of
 from estimator.accounting.audit.assembly import is_over
 from estimator.accounting.audit.report import AuditReport, Effect, Line, NamespaceReport
 from estimator.accounting.audit.states import STATES
 from estimator.accounting.readable import readable
+from estimator.quotas.amounts import nano_of
 
 NOTHING = "-"
 _BAR = 20
@@ -99,7 +99,7 @@ def shown(resource: str, text: str | None, *, signed: bool = False) -> str:
 
 
 def amounts_line(amounts: Mapping[str, str], *, signed: bool = False) -> str:
-    """Amounts in a line; the counts of objects are left to JSON."""
+    """NanoAmounts in a line; the counts of objects are left to JSON."""
     named = [
         f"{name} {shown(name, text, signed=signed)}" for name, text in amounts.items() if not name.startswith("count/")
     ]

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from estimator.accounting.amounts import nano_of
 from estimator.accounting.audit.rendering.html.elements import element, folded
 from estimator.accounting.audit.rendering.words import number, shown
 from estimator.accounting.audit.report import AuditReport
 from estimator.accounting.history.rendering import QuotaHistory
+from estimator.quotas.amounts import nano_of
 
 _MOST_UNFOLDED: Final = 6
 _MOST: Final = 120

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from estimator.accounting.amounts import nano_of
 from estimator.accounting.audit.findings import RULES
 from estimator.accounting.audit.rendering.html.charts import Bar, quota_bars, quota_columns, small_bar
 from estimator.accounting.audit.rendering.html.elements import element, row, table
 from estimator.accounting.audit.rendering.words import headline, number, percent, share_of, shown, weight, what_if_lines
 from estimator.accounting.audit.report import AuditReport, Line, ResourceTotal
 from estimator.accounting.readable import plain_number, unit_of
+from estimator.quotas.amounts import nano_of
 
 _MOST_BARS: Final = 30
 _FULLEST: Final = 20  # of more than fit as bars

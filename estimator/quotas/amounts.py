@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import NewType
 
 from interpreters.core.quantity import NANO, Format, Quantity
+from interpreters.core.resources import counts_bytes
 
-Amounts = dict[str, int]  # resource name to nano-units
+NanoAmounts = NewType("NanoAmounts", dict[str, int])
+"""Resource name to nano-units. The scheduler's amounts are in other units and of another type."""
 
-_BYTES: Final = ("memory", "ephemeral-storage", "storage", "hugepages-")
 
-
-def counts_bytes(resource: str) -> bool:
-    """Whether the resource is measured in bytes (`memory`, `requests.memory`, `hugepages-2Mi`, …)."""
-    return resource.rpartition(".")[2].startswith(_BYTES) or resource.startswith(_BYTES)
+def no_amounts() -> NanoAmounts:
+    return NanoAmounts({})
 
 
 @lru_cache(maxsize=65536)
@@ -28,31 +27,31 @@ def nano_of(text: str | int | float) -> int:
     return Quantity.parse(text).nano
 
 
-def parse_amounts(texts: Mapping[str, str | int | float]) -> Amounts:
+def parse_amounts(texts: Mapping[str, str | int | float]) -> NanoAmounts:
     """`{"cpu": "500m"}` as nano-units. Raises `QuantityError`."""
-    return {resource: nano_of(text) for resource, text in texts.items()}
+    return NanoAmounts({resource: nano_of(text) for resource, text in texts.items()})
 
 
-def add(total: Amounts, more: Mapping[str, int], times: int = 1) -> None:
+def add(total: NanoAmounts, more: Mapping[str, int], times: int = 1) -> None:
     """Add `more`, `times` over, into `total`."""
     for resource, nano in more.items():
         total[resource] = total.get(resource, 0) + nano * times
 
 
-def total_of(parts: Iterable[Mapping[str, int]]) -> Amounts:
-    total: Amounts = {}
+def total_of(parts: Iterable[Mapping[str, int]]) -> NanoAmounts:
+    total = no_amounts()
     for part in parts:
         add(total, part)
     return total
 
 
-def larger(one: Mapping[str, int], other: Mapping[str, int]) -> Amounts:
+def larger(one: Mapping[str, int], other: Mapping[str, int]) -> NanoAmounts:
     """Per resource, the larger of two."""
-    return {resource: max(one.get(resource, 0), other.get(resource, 0)) for resource in {**one, **other}}
+    return NanoAmounts({resource: max(one.get(resource, 0), other.get(resource, 0)) for resource in {**one, **other}})
 
 
-def without_zeros(amounts: Mapping[str, int]) -> Amounts:
-    return {resource: nano for resource, nano in amounts.items() if nano}
+def without_zeros(amounts: Mapping[str, int]) -> NanoAmounts:
+    return NanoAmounts({resource: nano for resource, nano in amounts.items() if nano})
 
 
 def quantity(resource: str, nano: int) -> Quantity:
@@ -66,7 +65,7 @@ def quantity(resource: str, nano: int) -> Quantity:
 
 
 def texts(amounts: Mapping[str, int]) -> dict[str, str]:
-    """Amounts as canonical text, sorted by resource so that the same amounts give the same bytes."""
+    """NanoAmounts as canonical text, sorted by resource so that the same amounts give the same bytes."""
     return {resource: str(quantity(resource, amounts[resource])) for resource in sorted(amounts)}
 
 

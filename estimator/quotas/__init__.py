@@ -1,0 +1,1 @@
+"""Quota objects, read once for all: what a ResourceQuota or FederatedResourceQuota limits, and of which pods."""
