@@ -10,10 +10,10 @@ import msgspec
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.listing import get_object, list_objects
 from interpreters.core.errors import InputError
+from interpreters.core.karmada.api import FEDERATED_QUOTA
 from webhook.registration.admission import Admission, admits
 from webhook.registration.client import host_of, parse_service
 
-_QUOTAS: Final = "/apis/policy.karmada.io/v1alpha1/federatedresourcequotas"
 _UNRESOLVED: Final = (
     "Karmada's API server looks a Service up in its own store, which does not have those of the cluster that it runs in"
 )
@@ -48,7 +48,7 @@ async def check_service(server: ApiServer, service: str) -> None:
 async def unguarded_quotas(server: ApiServer, admission: Admission) -> list[str]:
     """A line about each namespace that has a quota and that admission would not be asked about."""
     quotas: dict[str, list[str]] = {}
-    async for page in list_objects(server, _QUOTAS):
+    async for page in list_objects(server, FEDERATED_QUOTA.path()):
         for quota in (_metadata(item) for item in page):
             quotas.setdefault(str(quota.get("namespace", "")), []).append(str(quota.get("name", "")))
     lines = []

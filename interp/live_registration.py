@@ -11,8 +11,9 @@ import msgspec
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.listing import get_object, list_objects
 from interpreters.core.errors import InterpError
-from interpreters.core.karmada import Release
-from interpreters.core.karmada_answers import answered_by_karmada
+from interpreters.core.karmada.answers import answered_by_karmada
+from interpreters.core.karmada.api import BINDINGS, CUSTOMIZATION, WEBHOOK_CONFIGURATION
+from interpreters.core.karmada.releases import Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, BY_RULE, Operation
 from interpreters.core.wire import Reply
@@ -21,12 +22,7 @@ from webhook.registration.others import OtherWebhooks
 
 Answer = Callable[[dict[str, Any], Operation], Reply]
 Tuples = Mapping[GroupVersionKind, Collection[Operation]]
-CONFIGURATIONS: Final = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
-_CUSTOMIZATIONS: Final = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
-_BINDINGS: Final = (
-    "/apis/work.karmada.io/v1alpha2/resourcebindings",
-    "/apis/work.karmada.io/v1alpha2/clusterresourcebindings",
-)
+CONFIGURATIONS: Final = WEBHOOK_CONFIGURATION.path()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +86,7 @@ async def read_estate(server: ApiServer, name: str, kinds: Collection[GroupVersi
         others=await other_webhooks(server, name),
     )
     concerned = {*kinds, *estate.registered}
-    for path in _BINDINGS:
+    for path in (binding.path() for binding in BINDINGS):
         async for page in list_objects(server, path):
             for item in page:
                 binding = msgspec.json.decode(item)
@@ -140,7 +136,7 @@ async def other_webhooks(server: ApiServer, name: str) -> OtherWebhooks:
 async def customized_tuples(server: ApiServer) -> dict[GroupVersionKind, set[Operation]]:
     """What ResourceInterpreterCustomizations answer, which Karmada asks before any webhook."""
     found: dict[GroupVersionKind, set[Operation]] = {}
-    async for page in list_objects(server, _CUSTOMIZATIONS):
+    async for page in list_objects(server, CUSTOMIZATION.path()):
         for item in page:
             spec = msgspec.json.decode(item).get("spec") or {}
             target = spec.get("target") or {}

@@ -13,7 +13,6 @@ import click
 from estimator.accounting.exceeded_quotas import exceeded
 from estimator.clusters.binding_context import Scene, policy_path, read_scene
 from estimator.fit.model import NO_LIMIT, NO_OPINION
-from estimator.placement.bindings import binding_name
 from estimator.placement.decision import Availability, ClusterVerdict, Decision, Demand, Estimating, GroupReport
 from estimator.placement.diagnosis import (
     Diagnosis,
@@ -36,7 +35,8 @@ from interp.estimates import Workload
 from interp.output import print_json, print_yaml
 from interp.release import release_of
 from interp.schedules import Member, estimating, read_members
-from interpreters.core.karmada import Release
+from interpreters.core.karmada.api import BINDING, CLUSTER_BINDING, binding_name
+from interpreters.core.karmada.releases import Release
 
 if TYPE_CHECKING:
     from interpreters.core.documents import Document
@@ -92,7 +92,7 @@ async def _read(
 
 def explain(scene: Scene, release: Release, options: Mapping[str, Any]) -> Diagnosis:
     """The diagnosis of what was read."""
-    kind = "ResourceBinding" if scene.namespace else "ClusterResourceBinding"
+    kind = (BINDING if scene.namespace else CLUSTER_BINDING).kind
     title = f"{kind} {'/'.join(filter(None, (scene.namespace, scene.name)))}"
     if scene.binding is None:
         return Diagnosis(title, "", str(release), False, [], "", list(_missing(scene)), None, [])

@@ -11,14 +11,15 @@ from typing import Final
 from estimator.placement.matching import is_policy
 from interpreters.core.documents import load_documents
 from interpreters.core.errors import DocumentError
+from interpreters.core.karmada.api import CUSTOMIZATION
 from interpreters.files import read_bytes
 from interpreters.folders import files_below
-from interpreters.scan import CUSTOMIZATION, CUSTOMIZATIONS_FILE
+from interpreters.scan import CUSTOMIZATIONS_FILE
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 # Most files below a folder are about something else; reading all of them as YAML would take far longer than this.
 _MENTION: Final = re.compile(
-    rb"""\bkind["']?\s*:\s*["']?(?:%b|(?:Cluster)?PropagationPolicy)(?:List)?\b""" % CUSTOMIZATION.encode()
+    rb"""\bkind["']?\s*:\s*["']?(?:%b|(?:Cluster)?PropagationPolicy)(?:List)?\b""" % CUSTOMIZATION.kind.encode()
 )
 
 
@@ -49,7 +50,7 @@ def held_by(path: Path) -> Held:
     for document in documents:
         if is_policy(document):
             held |= Held.POLICIES
-        elif document.get("kind") == CUSTOMIZATION:
+        elif document.get("kind") == CUSTOMIZATION.kind:
             held |= Held.CUSTOMIZATIONS
     return held
 

@@ -14,7 +14,7 @@ from estimator.placement.matching import is_policy
 from estimator.placement.policy import Cluster, read_cluster
 from interp.inputs import read_objects
 from interpreters.core.findings import Finding
-from interpreters.core.karmada import Release
+from interpreters.core.karmada.releases import Release
 from interpreters.core.yaml_values import FastestLoader
 from interpreters.files import read_bytes, read_documents
 from interpreters.lint import Remark

@@ -16,9 +16,10 @@ import msgspec
 
 from certs.check import Finding
 from interpreters.cases import Case, case_files, read_cases
+from interpreters.core.karmada.api import CONFIG_API
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Answer, Operation
-from interpreters.core.wire import API_VERSION, KIND
+from interpreters.core.wire import KIND
 from interpreters.scan import Candidate, Found, scan
 from webhook.endpoints.acceptance import problems_of
 
@@ -40,7 +41,7 @@ class Caller:
 
     def exchange(self, request: dict[str, Any]) -> tuple[int, bytes]:
         """Status and body of the answer. Raises `OSError` or `HTTPException`."""
-        body = msgspec.json.encode({"apiVersion": API_VERSION, "kind": KIND, "request": request})
+        body = msgspec.json.encode({"apiVersion": CONFIG_API, "kind": KIND, "request": request})
         headers = {"Content-Type": "application/json", "User-Agent": "interp-doctor"}
         self.connection.request("POST", f"{self.path}?timeout={self.timeout}s", body, headers)
         response = self.connection.getresponse()

@@ -12,7 +12,6 @@ import click
 
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.kubeconfig import find_access
-from estimator.placement.bindings import GATE
 from interp.admission import check_service, unguarded_quotas
 from interp.inputs import read_objects
 from interp.kind_patterns import matcher, refuse_unknown, split_patterns
@@ -28,7 +27,8 @@ from interp.live_writing import (
 )
 from interp.release import release_of
 from interpreters.catalog import Catalog
-from interpreters.core.karmada import NEWEST, Release
+from interpreters.core.karmada.api import MULTIPLE_POD_TEMPLATES
+from interpreters.core.karmada.releases import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Operation, find_operation
 from interpreters.core.wire import Reply
@@ -168,12 +168,12 @@ class Registration:
         given = given_gate(self.options["gates"])
         gate = estate.tells_components if given is None else given
         changes = list(estate.changes(self.plan.tuples, release, self.scripts.answer, gate=gate))
-        name_changes(changes, f"with {GATE} {'on' if gate else 'off'}")
+        name_changes(changes, f"with {MULTIPLE_POD_TEMPLATES} {'on' if gate else 'off'}")
         if given is None and not gate:
             # No binding shows that the gate is on, but it may be; that would cost most where something is divided.
             on = estate.changes(self.plan.tuples, release, self.scripts.answer, gate=True)
             perhaps = [change for change in on if change.undivided and change not in changes]
-            name_changes(perhaps, f"if {GATE} is on, which --feature-gates would say")
+            name_changes(perhaps, f"if {MULTIPLE_POD_TEMPLATES} is on, which --feature-gates would say")
             changes += perhaps
         if (changes or replaced) and not self.options["yes"]:
             click.echo("nothing was applied; --yes applies it all the same, --kinds narrows it", err=True)
@@ -229,6 +229,7 @@ def given_gate(text: str) -> bool | None:
     name, equals, value = text.partition("=")
     if not text:
         return None
-    if name.strip() != GATE or not equals or value.strip().lower() not in ("true", "false"):
-        raise click.UsageError(f'--feature-gates: expected {GATE}=true or {GATE}=false, got "{text}"')
+    gate = MULTIPLE_POD_TEMPLATES
+    if name.strip() != gate or not equals or value.strip().lower() not in ("true", "false"):
+        raise click.UsageError(f'--feature-gates: expected {gate}=true or {gate}=false, got "{text}"')
     return value.strip().lower() == "true"

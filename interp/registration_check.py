@@ -18,8 +18,8 @@ from interp.questioning import cases_of
 from interpreters.cases import Case
 from interpreters.catalog import Catalog
 from interpreters.core.errors import InterpError
-from interpreters.core.karmada import NEWEST, Release
-from interpreters.core.karmada_answers import answered_by_karmada, is_native
+from interpreters.core.karmada.answers import answered_by_karmada, is_native
+from interpreters.core.karmada.releases import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Operation
 from interpreters.division_proof import CaseProof

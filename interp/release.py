@@ -9,7 +9,7 @@ import click
 
 from interp.completions import one_of
 from interpreters.core.errors import InputError
-from interpreters.core.karmada import NEWEST, RELEASES, Release, parse_release
+from interpreters.core.karmada.releases import NEWEST, RELEASES, Release, parse_release
 
 if TYPE_CHECKING:
     from estimator.clusters.apiserver import ApiServer

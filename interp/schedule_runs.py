@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from estimator.fit.model import AssumedWorkload
-from estimator.placement.bindings import ClusterTarget, binding_name, build_binding
+from estimator.placement.bindings import ClusterTarget, build_binding
 from estimator.placement.checks import doubts
 from estimator.placement.decision import Decision, Demand
 from estimator.placement.division import Rounding
@@ -18,14 +18,14 @@ from estimator.placement.history import read_past
 from estimator.placement.matching import policy_name, unselected
 from estimator.placement.policy import read_placement
 from estimator.placement.priority import NO_PRIORITY, Priority
-from estimator.placement.release_checks import WORKLOAD_AFFINITY_GATE
 from estimator.placement.scheduling import Past, Question, decide, fail_over
 from estimator.placement.workload_affinity import Companion, affinity_groups, companion, company_of
 from interp.estimates import Workload, requirements_of
 from interp.schedules import Member, ScheduleReport, estimating, unknown_group
 from interpreters.core.documents import Document
 from interpreters.core.interpreted import Interpreted
-from interpreters.core.karmada import NEWEST, Release
+from interpreters.core.karmada.api import WORKLOAD_AFFINITY, binding_name
+from interpreters.core.karmada.releases import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component
 
@@ -114,7 +114,7 @@ def _schedule(
     asked = Workload(kind.api_version, kind.kind, job.namespace, metadata.get("name") or "",
                      list(job.said.as_components))  # fmt: skip
     placement = read_placement(job.policy["spec"].get("placement") or {})
-    heeds_others = WORKLOAD_AFFINITY_GATE in given.gates
+    heeds_others = WORKLOAD_AFFINITY in given.gates
     groups = affinity_groups(placement.workload_affinity, metadata.get("labels") or {}) if heeds_others else {}
     demand = Demand.of(job.obj, job.said)
     clusters = [member.cluster for member in given.members]
@@ -137,7 +137,7 @@ def _schedule(
     warnings += doubts(placement, demand, clusters, decision)
     warnings += [job.priority.problem] if job.priority.problem else []
     if placement.workload_affinity is not None and not heeds_others:
-        gate = f"the feature gate {WORKLOAD_AFFINITY_GATE}, which is off by default"
+        gate = f"the feature gate {WORKLOAD_AFFINITY}, which is off by default"
         warnings.append(f"spec.placement.workloadAffinity is heeded only with {gate}: --feature-gates says otherwise")
     report = ScheduleReport(
         asked, policy_name(job.policy), job.priority.value, placement.strategy, demand.unit, list(given.unavailable),

@@ -17,9 +17,8 @@ from estimator.placement.scheduling import Past
 from interp.estimates import Question, Workload, answer, requirements_of
 from interpreters.core.documents import Document
 from interpreters.core.errors import DocumentError, InputError
+from interpreters.core.karmada.api import CLUSTER
 from interpreters.core.requirements import Wire
-
-_CLUSTER_GROUP = "cluster.karmada.io/"
 
 
 class ScheduleReport(Wire, frozen=True, omit_defaults=False):
@@ -74,8 +73,8 @@ def read_members(documents: Sequence[Document], where: str, nodes: Path | None) 
     pictures = {known.name: known for known in _pictures(nodes)} if nodes else {}
     members: dict[str, Member] = {}
     for document in documents:
-        if not str(document.get("apiVersion", "")).startswith(_CLUSTER_GROUP) or document.get("kind") != "Cluster":
-            raise DocumentError(where, f"expected Clusters of {_CLUSTER_GROUP}v1alpha1, got {document.get('kind')}")
+        if not CLUSTER.describes(document):
+            raise DocumentError(where, f"expected Clusters of {CLUSTER.api_version}, got {document.get('kind')}")
         try:
             cluster = read_cluster(document)
         except InputError as error:

@@ -19,7 +19,6 @@ def read_changes(paths: Sequence[str], demands: ObjectDemands, clusters: int | N
     Raises `InputError`: what a workload costs that no script can tell would be missing in silence."""
     import msgspec
 
-    from estimator.accounting.audit.read_bindings import BINDING_KINDS
     from estimator.accounting.audit.what_if import Changes
     from estimator.accounting.demand import Binding, WorkloadKey, decode_binding
     from estimator.accounting.sources.file_errors import kind_of, misfit, numbered
@@ -27,6 +26,7 @@ def read_changes(paths: Sequence[str], demands: ObjectDemands, clusters: int | N
     from estimator.accounting.sources.quota_files import decode_quota
     from estimator.placement.bindings import in_namespace
     from estimator.quotas.objects import QUOTA_KINDS
+    from interpreters.core.karmada.api import BINDING_KINDS
     from interpreters.files import name_of
 
     told: dict[WorkloadKey, Demand] = {}

@@ -10,12 +10,12 @@ from interpreters.cases import Case
 from interpreters.catalog import Offer
 from interpreters.core.division import DIVISION_KEY
 from interpreters.core.errors import InputError
+from interpreters.core.karmada.api import CUSTOMIZATION
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.languages import LANGUAGES
 from interpreters.core.operations import Answer, Argument, Operation
 from interpreters.headers import ANNOTATION_PREFIX
 
-API_VERSION: Final = "config.karmada.io/v1alpha1"
 _OUTPUT_OF_ANSWER: Final[Mapping[Answer, Mapping[str, str]]] = {
     Answer.REPLICAS: {"replicas": "replica", "replicaRequirements": "requires"},
     Answer.COMPONENTS: {"components": "components"},
@@ -38,8 +38,8 @@ def customization(kind: GroupVersionKind, offers: Iterable[Offer]) -> dict[str, 
     annotations = {f"{ANNOTATION_PREFIX}{DIVISION_KEY}": value for value in sorted(filter(None, declared))[:1]}
     rules = {offer.operation.rule: {"luaScript": _script(kind, offer)} for offer in offers if offer.operation.rule}
     return {
-        "apiVersion": API_VERSION,
-        "kind": "ResourceInterpreterCustomization",
+        "apiVersion": CUSTOMIZATION.api_version,
+        "kind": CUSTOMIZATION.kind,
         "metadata": {
             "name": f"{kind.kind}.{kind.version}.{kind.group or 'core'}".lower(),
             **({"annotations": annotations} if annotations else {}),

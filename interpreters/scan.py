@@ -15,6 +15,7 @@ from msgspec import Struct, structs
 from interpreters.core.documents import Document, load_documents
 from interpreters.core.engine import BUNDLED, Script
 from interpreters.core.errors import DocumentError, InterpError, ScriptError
+from interpreters.core.karmada.api import CUSTOMIZATION
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.languages import LANGUAGES, LUA, language_of_suffix
 from interpreters.core.operations import BY_FUNCTION, BY_RULE, Operation
@@ -24,7 +25,6 @@ from interpreters.folders import files_below
 from interpreters.headers import ALSO_SERVES, Header, customization_header, script_header
 
 CUSTOMIZATIONS_FILE: Final = "customizations.yaml"
-CUSTOMIZATION: Final = "ResourceInterpreterCustomization"
 LARGEST_SCRIPT: Final = 1 << 20
 LARGEST_CUSTOMIZATIONS: Final = 8 << 20
 MOST_VALUES: Final = 200_000
@@ -302,7 +302,7 @@ def _customizations(
             documents += [
                 (_name(document), str(path), document)
                 for document in load_documents(text, str(path), MOST_VALUES if root else None)
-                if not among_others or document.get("kind") == CUSTOMIZATION
+                if not among_others or document.get("kind") == CUSTOMIZATION.kind
             ]
         except InterpError as error:
             broken.append(Broken(_spelled(path), error, source))
@@ -326,14 +326,14 @@ def _target_of(document: Document) -> GroupVersionKind | None:
     spec = document.get("spec")
     target = spec.get("target") if isinstance(spec, dict) else None
     fields = [target.get(field) for field in ("apiVersion", "kind")] if isinstance(target, dict) else [None]
-    if document.get("kind") != CUSTOMIZATION or not all(isinstance(field, str) and field for field in fields):
+    if document.get("kind") != CUSTOMIZATION.kind or not all(isinstance(field, str) and field for field in fields):
         return None
     return GroupVersionKind.parse(*fields)
 
 
 def _rules(document: Document, name: str, file: str, source: Source) -> Iterator[Candidate]:
-    if document.get("kind") != CUSTOMIZATION:
-        raise DocumentError(file, f"expected a {CUSTOMIZATION}, got kind {document.get('kind')!r}")
+    if document.get("kind") != CUSTOMIZATION.kind:
+        raise DocumentError(file, f"expected a {CUSTOMIZATION.kind}, got kind {document.get('kind')!r}")
     spec = _mapping(document.get("spec"), f"{file}: spec")
     target = _mapping(spec.get("target"), f"{file}: spec.target")
     for field in ("apiVersion", "kind"):

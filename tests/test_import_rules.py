@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,6 +82,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "rich": ("interp",),
 }
 
+KARMADA_NAME = re.compile(r"^\S*karmada\.io\S*$|^(Cluster)?(ResourceBinding|PropagationPolicy)$")
+
 # core is pure: none of these
 IMPURE = (
     "socket",
@@ -142,3 +145,15 @@ def test_engines_are_loaded_by_name_only() -> None:
     """The sandbox knows its engines as text, so that a worker loads just the one it needs."""
     for path in (ROOT / "interpreters" / "sandbox").glob("*.py"):
         assert not [m for m in imports(path) if within(m, "interpreters.lua") or within(m, "interpreters.starlark")]
+
+
+def test_names_of_karmadas_api_are_spelled_in_one_module() -> None:
+    """Help texts and sentences may name them; nothing else may, so that a new version of an API is one change."""
+    spelled = []
+    for path in SOURCES:
+        if path.as_posix().startswith("interpreters/core/karmada/"):
+            continue
+        for node in ast.walk(ast.parse((ROOT / path).read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and KARMADA_NAME.search(node.value):
+                spelled.append(f"{path}:{node.lineno}: {node.value[:60]}")
+    assert not spelled, "interpreters/core/karmada/api.py has names for these:\n" + "\n".join(spelled)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 from msgspec import Struct
 
-from estimator.placement.bindings import binding_name
+from interpreters.core.karmada.api import BINDING, WORK_GROUP, binding_name
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, ComponentRequirements
 
@@ -181,7 +181,7 @@ class Binding(Lean, frozen=True, gc=False):
         namespace = resource.namespace or self.metadata.namespace
         name = self.metadata.name
         if name and resource.name and name != binding_name(resource.kind, resource.name):
-            return WorkloadKey("work.karmada.io", self.kind or "ResourceBinding", namespace, name)
+            return WorkloadKey(WORK_GROUP, self.kind or BINDING.kind, namespace, name)
         group = GroupVersionKind.parse(resource.api_version, resource.kind).group
         return WorkloadKey(group, resource.kind, namespace, resource.name or name)
 
@@ -217,7 +217,7 @@ def charge_binding(workload: WorkloadKey, demand: Demand) -> Binding:
     spec = BindingSpec(
         demand.components, demand.replicas, demand.replica_requirements, clusters or None, resource=resource
     )
-    return Binding("ResourceBinding", Metadata(binding_name(workload.kind, workload.name), workload.namespace), spec)
+    return Binding(BINDING.kind, Metadata(binding_name(workload.kind, workload.name), workload.namespace), spec)
 
 
 def placed_in(demand: Demand, clusters: int) -> Demand:

@@ -12,11 +12,20 @@ import msgspec
 
 from estimator.clusters.apiserver import ApiError, ApiServer
 from estimator.clusters.listing import get_object, list_objects
+from interpreters.core.karmada.api import (
+    BINDING,
+    CLUSTER,
+    CLUSTER_BINDING,
+    CLUSTER_POLICY,
+    CLUSTER_POLICY_NAME,
+    FEDERATED_QUOTA,
+    POLICY,
+    POLICY_NAME,
+    POLICY_NAMESPACE,
+    ApiResource,
+)
 
 Object = dict[str, Any]
-_WORK: Final = "/apis/work.karmada.io/v1alpha2"
-_POLICY: Final = "/apis/policy.karmada.io/v1alpha1"
-_CLUSTERS: Final = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _NOT_ALLOWED: Final = (401, 403)
 
 
@@ -41,21 +50,20 @@ class Scene:
 async def read_scene(server: ApiServer, namespace: str, name: str) -> Scene:
     """Look once. An empty namespace means a ClusterResourceBinding. Raises `ApiError`."""
     reader = _Reader(server)
-    binding = await get_object(server, f"{_bindings(namespace)}/{name}")
-    clusters = await reader.all(_CLUSTERS, "Cluster")
-    events = await reader.all(f"/api/v1/namespaces/{namespace or 'default'}/events", "Event")
+    bindings = BINDING if namespace else CLUSTER_BINDING
+    binding = await get_object(server, bindings.path(namespace, name))
+    clusters = await reader.all(CLUSTER)
+    events = await reader.events(namespace or "default")
     if binding is None:
-        policies = await reader.all(f"{_POLICY}/clusterpropagationpolicies", "ClusterPropagationPolicy")
+        policies = await reader.all(CLUSTER_POLICY)
         if namespace:
-            place = f"{_POLICY}/namespaces/{namespace}/propagationpolicies"
-            policies += await reader.all(place, "PropagationPolicy")
+            policies += await reader.all(POLICY, namespace)
         return Scene(namespace, name, policies=policies, clusters=clusters, events=events, unreadable=reader.refused)
     quotas, others = [], []
     if namespace:
-        place = f"{_POLICY}/namespaces/{namespace}/federatedresourcequotas"
-        quotas = await reader.all(place, "FederatedResourceQuota")
+        quotas = await reader.all(FEDERATED_QUOTA, namespace)
         if (binding.get("spec") or {}).get("workloadAffinityGroups"):
-            others = await reader.all(_bindings(namespace), "ResourceBinding")
+            others = await reader.all(BINDING, namespace)
     policy = await reader.one(policy_path(binding))
     return Scene(namespace, name, binding, policy, [], clusters, quotas, others, events, reader.refused)
 
@@ -63,15 +71,11 @@ async def read_scene(server: ApiServer, namespace: str, name: str) -> Scene:
 def policy_path(binding: Object) -> str:
     """Where the policy is that the binding was made by; empty when it does not say."""
     notes = (binding.get("metadata") or {}).get("annotations") or {}
-    if name := notes.get("propagationpolicy.karmada.io/name"):
-        return f"{_POLICY}/namespaces/{notes.get('propagationpolicy.karmada.io/namespace')}/propagationpolicies/{name}"
-    if name := notes.get("clusterpropagationpolicy.karmada.io/name"):
-        return f"{_POLICY}/clusterpropagationpolicies/{name}"
+    if name := notes.get(POLICY_NAME):
+        return POLICY.path(str(notes.get(POLICY_NAMESPACE)), name)
+    if name := notes.get(CLUSTER_POLICY_NAME):
+        return CLUSTER_POLICY.path(name=name)
     return ""
-
-
-def _bindings(namespace: str) -> str:
-    return f"{_WORK}/namespaces/{namespace}/resourcebindings" if namespace else f"{_WORK}/clusterresourcebindings"
 
 
 @dataclass(slots=True)
@@ -81,10 +85,15 @@ class _Reader:
     server: ApiServer
     refused: list[str] = field(default_factory=list)
 
-    async def all(self, path: str, kind: str) -> list[Object]:
+    async def all(self, resource: ApiResource, namespace: str = "") -> list[Object]:
+        return await self._listed(resource.path(namespace), resource.api_version, resource.kind)
+
+    async def events(self, namespace: str) -> list[Object]:
+        return await self._listed(f"/api/v1/namespaces/{namespace}/events", "v1", "Event")
+
+    async def _listed(self, path: str, version: str, kind: str) -> list[Object]:
         """Items of a list do not say what they are, so that is added."""
         found: list[Object] = []
-        version = "/".join(path.split("/")[2:4]) if path.startswith("/apis/") else "v1"
         try:
             async for page in list_objects(self.server, path):
                 found += [{**msgspec.json.decode(item), "apiVersion": version, "kind": kind} for item in page]

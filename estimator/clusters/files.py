@@ -23,12 +23,12 @@ from estimator.fit.state import ClusterState
 from estimator.fit.summary import Summary
 from interpreters.core.documents import load_documents
 from interpreters.core.errors import DocumentError, InputError
+from interpreters.core.karmada.api import CLUSTER
 from interpreters.files import read_bytes
 
 log = logging.getLogger(__name__)
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")
-_KARMADA_GROUP: Final = "cluster.karmada.io/"
 _KUBECONFIG: Final = re.compile(
     rb"""^kind: *['"]?Config['"]? *\r?$|^current-context:|["{ ]kind"?: *"?Config"?[,}]""", re.MULTILINE
 )
@@ -175,7 +175,7 @@ def _taken_apart(whole: bytes) -> Iterator[tuple[str, msgspec.Raw | bytes]]:
 
 
 def _kind(item: _Kinded) -> str:
-    if item.kind == "Cluster" and not item.api_version.startswith(_KARMADA_GROUP):
+    if item.kind == CLUSTER.kind and not item.api_version.startswith(f"{CLUSTER.group}/"):
         return "other"
     return item.kind
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from estimator.clusters.apiserver import ApiError, ApiServer
 from estimator.clusters.listing import get_object
-from interpreters.core.karmada import BINDING_CRD, Release, release_of_crd
+from interpreters.core.karmada.releases import BINDING_CRD, Release, release_of_crd
 
 _CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _NOT_ALLOWED: Final = (401, 403)

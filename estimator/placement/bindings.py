@@ -21,14 +21,21 @@ import msgspec
 
 from interpreters.core.errors import InputError
 from interpreters.core.interpreted import Interpreted
-from interpreters.core.karmada import NEWEST, Release
+from interpreters.core.karmada.api import (
+    BINDING,
+    CLUSTER_BINDING,
+    CLUSTER_POLICY,
+    CLUSTER_POLICY_NAME,
+    POLICY_NAME,
+    POLICY_NAMESPACE,
+    binding_name,
+)
+from interpreters.core.karmada.releases import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, ComponentRequirements, ReplicaRequirements
 
 Like = Literal["proposal", "karmada"]
 
-GATE: Final = "MultiplePodTemplatesScheduling"
-_API: Final = "work.karmada.io/v1alpha2"
 _FROM_POLICY: Final = ("propagateDeps", "placement", "conflictResolution", "failover", "preserveResourcesOnDeletion",
                        "suspension")  # fmt: skip
 _CLUSTER_SCOPED: Final = frozenset(
@@ -64,11 +71,6 @@ def parse_targets(text: str) -> tuple[ClusterTarget, ...]:
     if twice := {name for name in names if names.count(name) > 1}:
         raise InputError(f"clusters: {', '.join(sorted(twice))} stands twice; name a cluster once")
     return tuple(targets)
-
-
-def binding_name(kind: str, name: str) -> str:
-    """Karmada's rule; RBAC names may hold colons, which an object's name may not."""
-    return f"{name.replace(':', '.')}-{kind}".lower()
 
 
 def is_cluster_scoped(workload: Mapping[str, Any]) -> bool:
@@ -120,8 +122,8 @@ def build_binding(
     }
     name = {"name": binding_name(gvk.kind, metadata["name"]), **_given(namespace=namespace)}
     return {
-        "apiVersion": _API,
-        "kind": "ClusterResourceBinding" if outside else "ResourceBinding",
+        "apiVersion": BINDING.api_version,
+        "kind": (CLUSTER_BINDING if outside else BINDING).kind,
         "metadata": {**name, **_given(annotations=_policy_annotations(policy))},
         "spec": spec,
     }
@@ -195,11 +197,11 @@ def _policy_annotations(policy: Mapping[str, Any] | None) -> dict[str, str]:
     if policy is None:
         return {}
     metadata = policy.get("metadata") or {}
-    if policy.get("kind") == "ClusterPropagationPolicy":
-        return {"clusterpropagationpolicy.karmada.io/name": str(metadata.get("name", ""))}
+    if policy.get("kind") == CLUSTER_POLICY.kind:
+        return {CLUSTER_POLICY_NAME: str(metadata.get("name", ""))}
     return {
-        "propagationpolicy.karmada.io/namespace": str(metadata.get("namespace") or "default"),
-        "propagationpolicy.karmada.io/name": str(metadata.get("name", "")),
+        POLICY_NAMESPACE: str(metadata.get("namespace") or "default"),
+        POLICY_NAME: str(metadata.get("name", "")),
     }
 
 

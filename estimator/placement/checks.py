@@ -19,7 +19,7 @@ from estimator.placement.release_checks import release_findings
 from estimator.placement.spread import TOPOLOGY
 from estimator.placement.validation import violations
 from interpreters.core.errors import InputError
-from interpreters.core.karmada import NEWEST, Release
+from interpreters.core.karmada.releases import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 
 _PLACEMENT: Final = "spec.placement"

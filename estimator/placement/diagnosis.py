@@ -14,12 +14,10 @@ import msgspec
 from estimator.placement.decision import Decision, Demand, GroupReport, Verdict
 from estimator.placement.history import is_reschedule_due
 from estimator.placement.policy import Cluster, Placement
+from interpreters.core.karmada.api import APPLIED_PLACEMENT, MANAGED_BY
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, ComponentRequirements, Wire
 
-APPLIED_PLACEMENT: Final = "policy.karmada.io/applied-placement"
-MANAGED_BY: Final = ("propagationpolicy.karmada.io/permanent-id", "clusterpropagationpolicy.karmada.io/permanent-id",
-                     "binding.karmada.io/managed-by")  # fmt: skip
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 _MOST_EVENTS: Final = 5
 _TOLD_BY_CONDITION: Final = "ScheduleBindingFailed"  # the Scheduled condition says the same

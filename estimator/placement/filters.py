@@ -16,10 +16,11 @@ from estimator.fit.model import Taint
 from estimator.fit.node_claims import tolerates
 from estimator.placement.policy import Cluster, Placement
 from estimator.placement.workload_affinity import ALONE, Company
+from interpreters.core.karmada.api import NOT_READY_TAINT, UNREACHABLE_TAINT
 from interpreters.core.kinds import GroupVersionKind
 
 _READY: Final = "Ready"
-_IMPLIED: Final = {"False": "cluster.karmada.io/not-ready", "Unknown": "cluster.karmada.io/unreachable"}
+_IMPLIED: Final = {"False": NOT_READY_TAINT, "Unknown": UNREACHABLE_TAINT}
 _KEEPS_AWAY: Final = ("NoSchedule", "NoExecute")
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})

@@ -12,10 +12,9 @@ import msgspec
 from estimator.placement.decision import Target
 from estimator.placement.scheduling import Past
 from interpreters.core.errors import InputError
-from interpreters.core.karmada import NEWEST, Release
+from interpreters.core.karmada.api import BINDING_KINDS
+from interpreters.core.karmada.releases import NEWEST, Release
 from interpreters.core.requirements import Wire
-
-KINDS = ("ResourceBinding", "ClusterResourceBinding")
 
 
 class EvictionTask(Wire, frozen=True):
@@ -57,8 +56,8 @@ def read_past(
         last = msgspec.convert(binding or {}, _Binding)
     except msgspec.ValidationError as error:
         raise InputError(f"the binding: {error}") from None
-    if binding is not None and last.kind not in KINDS:
-        raise InputError(f"the binding: expected a {' or '.join(KINDS)}, got {last.kind or 'none'}")
+    if binding is not None and last.kind not in BINDING_KINDS:
+        raise InputError(f"the binding: expected a {' or '.join(BINDING_KINDS)}, got {last.kind or 'none'}")
     name = last.status.scheduler_observing_affinity_name if observed is None else observed
     asked = reschedule or is_reschedule_due(last.spec.reschedule_triggered_at, last.status.last_scheduled_time)
     return Past(

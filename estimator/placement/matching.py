@@ -7,22 +7,20 @@ A PropagationPolicy of the workload's namespace comes before any ClusterPropagat
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from estimator.placement.affinity import selected
+from interpreters.core.karmada.api import POLICIES, POLICY
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import LabelSelector
 
-POLICY_GROUP: Final = "policy.karmada.io"
-POLICY_KINDS: Final = ("PropagationPolicy", "ClusterPropagationPolicy")
 _NOT, _BY_KIND, _BY_LABELS, _BY_NAME = range(4)
 
 
 def is_policy(document: Mapping[str, Any]) -> bool:
-    api_version = str(document.get("apiVersion", ""))
-    return api_version.partition("/")[0] == POLICY_GROUP and document.get("kind") in POLICY_KINDS
+    return any(policy.describes(document) for policy in POLICIES)
 
 
 def policy_name(policy: Mapping[str, Any]) -> str:
@@ -38,7 +36,7 @@ def best_policy(policies: Iterable[Mapping[str, Any]], workload: Mapping[str, An
     def rank(pair: tuple[int, Mapping[str, Any]]) -> tuple[bool, int, int, str]:
         strength, policy = pair
         spec, metadata = policy.get("spec") or {}, policy.get("metadata") or {}
-        is_general = policy.get("kind") != "PropagationPolicy"
+        is_general = policy.get("kind") != POLICY.kind
         return is_general, -int(spec.get("priority") or 0), -strength, str(metadata.get("name", ""))
 
     about = [(strength, policy) for policy in policies if (strength := _strength(policy, workload))]
@@ -64,7 +62,7 @@ def _strength(policy: Mapping[str, Any], workload: Mapping[str, Any]) -> int:
     kind, metadata = GroupVersionKind.of(dict(workload)), workload.get("metadata") or {}
     namespace = metadata.get("namespace") or "default"
     home = (policy.get("metadata") or {}).get("namespace") or "default"
-    if policy.get("kind") == "PropagationPolicy" and namespace != home:
+    if policy.get("kind") == POLICY.kind and namespace != home:
         return _NOT
     best = _NOT
     for selector in (policy.get("spec") or {}).get("resourceSelectors") or ():

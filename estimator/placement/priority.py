@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from estimator.placement.release_checks import PRIORITY_SOURCE
 from interpreters.core.errors import InputError
-from interpreters.core.karmada import Release
+from interpreters.core.karmada.releases import Release
 
 BUILT_IN: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """Classes that every API server has."""

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from estimator.placement.findings import PolicyFinding
 from estimator.placement.policy import Placement
-from interpreters.core.karmada import KARMADA_1_19, RENAMED_PURGE_MODES, Release
+from interpreters.core.karmada.api import WORKLOAD_AFFINITY
+from interpreters.core.karmada.releases import KARMADA_1_19, RENAMED_PURGE_MODES, Release
 
-WORKLOAD_AFFINITY_GATE: Final = "WorkloadAffinity"
 PRIORITY_SOURCE: Final = "KubePriorityClass"
 _OF_CLUSTERS: Final = ("Directly", "Gracefully")
 
@@ -21,7 +21,7 @@ def release_findings(spec: Mapping[str, Any], placement: Placement, release: Rel
     if placement.workload_affinity is not None:
         yield PolicyFinding(
             "information", "workload-affinity", "spec.placement.workloadAffinity",
-            f"heeded only with the feature gate {WORKLOAD_AFFINITY_GATE}, which is off by default",
+            f"heeded only with the feature gate {WORKLOAD_AFFINITY}, which is off by default",
         )  # fmt: skip
 
 

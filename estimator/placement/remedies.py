@@ -9,6 +9,7 @@ from typing import Any, Final
 from estimator.fit.summary import Summary
 from estimator.placement.decision import ClusterVerdict, Demand, GroupReport, Verdict
 from estimator.placement.policy import Cluster, ClusterAffinityTerm, Placement
+from interpreters.core.karmada.api import NOT_READY_TAINT
 from interpreters.core.quantity import ZERO, Quantity
 from interpreters.core.resources import PODS
 
@@ -112,7 +113,7 @@ _BY_CHANGE: Final[Mapping[str, Callable[[Circumstance, ClusterAffinityTerm, str]
     "api": _by_api,
 }
 _ALWAYS_THE_SAME: Final[Mapping[str, str]] = {
-    "notReady": "repair the cluster, or tolerate cluster.karmada.io/not-ready",
+    "notReady": f"repair the cluster, or tolerate {NOT_READY_TAINT}",
     "eviction": "wait for the eviction to end, or remove it from spec.gracefulEvictionTasks",
     "topology": "set that field in the Cluster's spec, or drop the spread constraint",
     "together": "move the other workload there, or take workloadAffinity off the policy",

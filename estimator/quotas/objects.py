@@ -13,9 +13,10 @@ from estimator.quotas.amounts import NanoAmounts
 from estimator.quotas.keys import Key, read_key
 from estimator.quotas.scopes import PodClass, Scope, covered
 from interpreters.core.errors import DocumentError, InputError, QuantityError
+from interpreters.core.karmada.api import FEDERATED_QUOTA
 from interpreters.core.quantity import Quantity
 
-FEDERATED: Final = "FederatedResourceQuota"
+FEDERATED: Final = FEDERATED_QUOTA.kind
 NATIVE: Final = "ResourceQuota"
 QUOTA_KINDS: Final = (FEDERATED, NATIVE)
 

@@ -9,8 +9,9 @@ from estimator.clusters.cluster import Cluster, LiveCluster
 from estimator.clusters.files import FileCluster, is_kubeconfig
 from estimator.clusters.kubeconfig import find_access
 from estimator.service.precedence import Precedence
-from estimator.service.settings import QUOTA_GATE, Settings
+from estimator.service.settings import Settings
 from interpreters.core.errors import InputError
+from interpreters.core.karmada.api import QUOTA_ESTIMATE
 
 
 def find_clusters(settings: Settings, precedence: Precedence) -> dict[str, Cluster]:
@@ -42,5 +43,5 @@ def _live(name: str, access: tuple[Path | None, str, str], settings: Settings, p
         throttle=Throttle(settings.kube_api_qps, settings.kube_api_burst),
         courtesy=precedence.give_way,
         lost_after=settings.lost_after,
-        quotas=settings.gate(QUOTA_GATE),
+        quotas=settings.gate(QUOTA_ESTIMATE),
     )

@@ -27,9 +27,10 @@ from estimator.service.pb.service_pb2_grpc import add_EstimatorServicer_to_serve
 from estimator.service.precedence import Precedence
 from estimator.service.probes import Probes, ProbeServer, Verdict
 from estimator.service.servicers import Desk, EstimatorServicer, MultiComponentServicer
-from estimator.service.settings import QUOTA_GATE, Address, Settings
+from estimator.service.settings import Address, Settings
 from estimator.service.tls import server_credentials
 from interpreters.core.errors import InputError
+from interpreters.core.karmada.api import QUOTA_ESTIMATE
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ class EstimatorServer:
         self._clusters = find_clusters(settings, precedence)
         self._metrics = Metrics(list(self._clusters.values()))
         self._lanes = Lanes(min(settings.parallelism, os.cpu_count() or 1))
-        plugins = default_plugins(quotas=settings.gate(QUOTA_GATE))
+        plugins = default_plugins(quotas=settings.gate(QUOTA_ESTIMATE))
         self._desk = Desk(self._clusters, plugins, self._lanes, self._metrics, precedence)
         self._health = health.aio.HealthServicer()
         self._beat = time.monotonic()

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from interpreters.core.errors import InputError
+from interpreters.core.karmada.api import QUOTA_ESTIMATE
 
-QUOTA_GATE: Final = "ResourceQuotaEstimate"
 _LAST_PORT: Final = 65535
 
 
@@ -52,7 +52,7 @@ class Settings:
             raise InputError(
                 "--grpc-client-ca-file: needs --grpc-auth-cert-file; without it the port is plain text for everybody"
             )
-        self.gate(QUOTA_GATE)
+        self.gate(QUOTA_ESTIMATE)
 
     def without_effect(self) -> Iterator[str]:
         """A sentence for each thing that was said and means nothing."""
@@ -68,8 +68,8 @@ class Settings:
             yield "--insecure-skip-grpc-client-verify has no effect: without --grpc-client-ca-file nobody is verified"
         names = (part.partition("=")[0].strip() for part in self.feature_gates.split(","))
         for name in names:
-            if name and name != QUOTA_GATE:
-                yield f"--feature-gates: {name} has no effect here; {QUOTA_GATE} is the one that has"
+            if name and name != QUOTA_ESTIMATE:
+                yield f"--feature-gates: {name} has no effect here; {QUOTA_ESTIMATE} is the one that has"
 
     def gate(self, name: str, default: bool = True) -> bool:
         """Whether a feature is on. Gates that only other Karmada components read are accepted and ignored."""

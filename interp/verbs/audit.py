@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from estimator.accounting.sources.object_stream import Progress
     from estimator.quotas.objects import Quota
     from interp.objects import ObjectDemands
-    from interpreters.core.karmada import Release
+    from interpreters.core.karmada.releases import Release
 
 _SEVERITIES: Final = {"never": (), "over": ("error",), "drift": ("error", "drift"),
                       "warning": ("error", "drift", "warning")}  # fmt: skip
@@ -94,7 +94,7 @@ def command(
     from estimator.accounting.sources.quota_files import load_allowances
     from interp.objects import object_demands
     from interp.what_if import read_changes
-    from interpreters.core.karmada import NEWEST
+    from interpreters.core.karmada.releases import NEWEST
 
     sources = Sources(**options)
     release = karmada or NEWEST

@@ -17,7 +17,7 @@ REPLICAS, COMPONENTS, NOTHING = "replicas", "components", "nothing"
 if TYPE_CHECKING:
     from interpreters.catalog import Catalog
     from interpreters.core.documents import Document
-    from interpreters.core.karmada import Release
+    from interpreters.core.karmada.releases import Release
     from interpreters.core.kinds import GroupVersionKind
 
 
@@ -54,12 +54,12 @@ def command(
     interp bind flink.yaml --policy policy.yaml --clusters member1 --like karmada --karmada 1.18
     interp bind web.yaml --clusters member1=3,member2=2
     """
-    from estimator.placement.bindings import GATE, build_binding, parse_targets
+    from estimator.placement.bindings import build_binding, parse_targets
     from estimator.placement.matching import unselected
     from estimator.placement.priority import NO_PRIORITY, priority_of, read_classes
-    from estimator.placement.release_checks import WORKLOAD_AFFINITY_GATE
     from interp.interpreted import interpreted
     from interpreters.core.interpreted import Interpreted
+    from interpreters.core.karmada.api import MULTIPLE_POD_TEMPLATES, WORKLOAD_AFFINITY
     from interpreters.core.kinds import GroupVersionKind
 
     objects = read_objects(workloads)
@@ -68,8 +68,8 @@ def command(
     priority = priority_of(matching, classes, karmada) if matching else NO_PRIORITY
     if priority.problem:
         _warn(priority.problem)
-    targets, on = parse_targets(clusters), read_gates(gates, GATE)
-    gate = GATE in on
+    targets, on = parse_targets(clusters), read_gates(gates, MULTIPLE_POD_TEMPLATES)
+    gate = MULTIPLE_POD_TEMPLATES in on
     bindings = []
     with open_scripts(Sources(**options), {GroupVersionKind.of(obj) for obj in objects}) as (runner, catalog):
         for obj in objects:
@@ -86,7 +86,7 @@ def command(
                 build_binding(
                     obj, said, policy=matching, targets=targets, gate=gate, like=like, release=karmada,
                     priority=priority.value if priority.is_set else None,
-                    affinity_groups=_affinity_groups(matching, obj) if WORKLOAD_AFFINITY_GATE in on else None,
+                    affinity_groups=_affinity_groups(matching, obj) if WORKLOAD_AFFINITY in on else None,
                     cluster_scoped=True if cluster_scoped else None,
                 )
             )  # fmt: skip
@@ -114,7 +114,7 @@ def _asked(catalog: Catalog, kind: GroupVersionKind, gate: bool, release: Releas
     have replicas, those that go whole components, or nothing while the gate is off."""
     from interp.interpreted import division_of
     from interpreters.core.division import Division
-    from interpreters.core.karmada_answers import answered_by_karmada, is_native
+    from interpreters.core.karmada.answers import answered_by_karmada, is_native
     from webhook.registration.rules import REPLICAS as COUNTED
 
     if is_native(kind) or (division := division_of(catalog, kind)) in (Division.DIVIDES, Division.KARMADA):

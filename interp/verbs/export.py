@@ -67,7 +67,7 @@ def command(names: tuple[str, ...], testdata: Path | None, samples: tuple[Path, 
 def _chosen(catalog: Catalog, names: Sequence[str]) -> list[GroupVersionKind]:
     from difflib import get_close_matches
 
-    from interpreters.core.karmada_answers import is_native
+    from interpreters.core.karmada.answers import is_native
 
     if not names:
         for kind, operation in catalog.offers:
@@ -111,7 +111,7 @@ def _reasons_against(
     proof: CaseProof, kind: GroupVersionKind, offered: Mapping[Operation, Offer]
 ) -> dict[Operation, str]:
     """By the rules of `interp register`; Kubernetes' own kinds, exported only when named, keep their components."""
-    from interpreters.core.karmada_answers import answered_by_karmada, is_native
+    from interpreters.core.karmada.answers import answered_by_karmada, is_native
     from webhook.registration.rules import COMPONENTS, NO_WISHES, Asked, reasons_against
 
     if is_native(kind):

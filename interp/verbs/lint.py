@@ -14,7 +14,7 @@ from interp import early
 from interp.output import counted, format_option, github_annotation
 from interp.release import karmada_option
 from interpreters.core.findings import Finding
-from interpreters.core.karmada import Release
+from interpreters.core.karmada.releases import Release
 from interpreters.core.languages import LANGUAGES
 from interpreters.core.requirements import Wire
 from interpreters.lint import Remark, lint_script

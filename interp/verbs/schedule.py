@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from interp.schedule_runs import Job
     from interp.schedules import ScheduleReport
     from interpreters.core.documents import Document
-    from interpreters.core.karmada import Release
+    from interpreters.core.karmada.releases import Release
 
 
 @click.command("schedule", short_help="where a workload would go, and why not elsewhere")
@@ -74,7 +74,7 @@ def command(workloads: tuple[str, ...], karmada: Release | None, output: str, **
         return explain_live(options, karmada, output)
     from interp.schedule_runs import Circumstances, run
     from interp.schedules import read_members
-    from interpreters.core.karmada import NEWEST
+    from interpreters.core.karmada.releases import NEWEST
 
     release = karmada or NEWEST
     files = options["cluster_files"]
@@ -135,7 +135,7 @@ def _policy_for(obj: Document, policies: Sequence[Document]) -> Document:
 
 def _binding_for(obj: Document, bindings: Sequence[Document], *, is_only: bool) -> Document | None:
     """The binding of the workload; the only binding of an only workload may have any name."""
-    from estimator.placement.bindings import binding_name
+    from interpreters.core.karmada.api import binding_name
 
     if is_only and len(bindings) == 1:
         return bindings[0]

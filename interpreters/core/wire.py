@@ -14,11 +14,11 @@ from msgspec import Raw
 
 from interpreters.core.errors import InterpError, RequestError
 from interpreters.core.json_values import MOST_VALUES, UNREADABLE, kind_of, reason, too_many_values
+from interpreters.core.karmada.api import CONFIG_API
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, Argument, Operation
 from interpreters.core.requirements import MOST_REPLICAS, Component, Dependency, ReplicaRequirements, Wire
 
-API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterContext"
 LONGEST_UID = 1024
 """Characters; it is repeated in the answer, and Karmada's are 36 long."""
@@ -109,9 +109,9 @@ def decode_request(body: bytes) -> Request:
         raise RequestError(_worded(error)) from None
     except UNREADABLE as error:
         raise RequestError(f"the body is {reason(error)}") from None
-    if envelope.api_version != API_VERSION or envelope.kind != KIND:
+    if envelope.api_version != CONFIG_API or envelope.kind != KIND:
         got = f"{envelope.api_version!r:.80} and {envelope.kind!r:.80}"
-        raise RequestError(f"expected apiVersion {API_VERSION} and kind {KIND}, got {got}")
+        raise RequestError(f"expected apiVersion {CONFIG_API} and kind {KIND}, got {got}")
     request = envelope.request
     if request is None:
         raise RequestError("request: expected an object, got nothing")
@@ -202,4 +202,4 @@ def encode_failure(uid: str, error: InterpError) -> bytes:
 
 
 def _encode(response: dict[str, Any]) -> bytes:
-    return _encoder.encode({"apiVersion": API_VERSION, "kind": KIND, "response": response})
+    return _encoder.encode({"apiVersion": CONFIG_API, "kind": KIND, "response": response})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from interpreters.core.errors import InputError
-from interpreters.core.karmada import (
+from interpreters.core.karmada.releases import (
     KARMADA_1_18,
     KARMADA_1_19,
     NEWEST,

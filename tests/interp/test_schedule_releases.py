@@ -13,7 +13,7 @@ import yaml
 from estimator.placement.priority import NO_PRIORITY, Priority
 from interp.schedule_runs import Job, in_order
 from interpreters.core.interpreted import Interpreted
-from interpreters.core.karmada import NEWEST
+from interpreters.core.karmada.releases import NEWEST
 from tests.interp.command import interp
 from tests.interp.test_schedule import FLINK, FOLDER, SCHEMA, WEB, decided, schedule
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from interpreters.core.karmada import RELEASES
-from interpreters.core.karmada_answers import SHIPPED, answered_by_karmada, is_native
+from interpreters.core.karmada.answers import SHIPPED, answered_by_karmada, is_native
+from interpreters.core.karmada.releases import RELEASES
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, BY_RULE, Operation
 

@@ -22,7 +22,7 @@ from interpreters.catalog import Catalog
 from interpreters.core.division import Division
 from interpreters.core.engine import Script
 from interpreters.core.errors import InputError, ScriptSyntaxError
-from interpreters.core.karmada_answers import is_native
+from interpreters.core.karmada.answers import is_native
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, OPERATIONS
 from interpreters.division_proof import CaseProof, shares

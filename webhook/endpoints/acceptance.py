@@ -13,9 +13,10 @@ from typing import Any, Final
 import msgspec
 
 from interpreters.core.errors import InterpError
+from interpreters.core.karmada.api import CONFIG_API
 from interpreters.core.operations import BY_NAME, Answer
 from interpreters.core.patch import apply
-from interpreters.core.wire import API_VERSION, KIND
+from interpreters.core.wire import KIND
 
 Fields = Mapping[str, Any]
 
@@ -35,7 +36,7 @@ def problems_of(request: Fields, status: int, body: bytes) -> list[str]:
         return ["the body is not an object"]
     found = [
         f"{field}: expected {wanted}, got {envelope.get(field)!r}"
-        for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND))
+        for field, wanted in (("apiVersion", CONFIG_API), ("kind", KIND))
         if envelope.get(field) != wanted
     ]
     response = envelope.get("response")

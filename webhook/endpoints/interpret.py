@@ -14,9 +14,10 @@ from aiohttp.web_response import Response
 
 from interpreters.core.errors import InternalError, InterpError, LimitError, RequestError, ScriptError
 from interpreters.core.json_values import UNREADABLE
+from interpreters.core.karmada.api import CONFIG_API
 from interpreters.core.requirements import Wire
 from interpreters.core.secrets import WITHHELD, holds_secret
-from interpreters.core.wire import API_VERSION, KIND, LONGEST_UID, Request, decode_request, encode_failure, encode_reply
+from interpreters.core.wire import KIND, LONGEST_UID, Request, decode_request, encode_failure, encode_reply
 from interpreters.interpretation import Interpretation, interpret_async
 from webhook.endpoints import openapi
 from webhook.endpoints.request import checked_names, received
@@ -155,7 +156,7 @@ class Interpret:
         is_sound = (
             envelope is not None
             and 1 <= len(envelope.request.uid) <= LONGEST_UID
-            and (envelope.api_version, envelope.kind) == (API_VERSION, KIND)
+            and (envelope.api_version, envelope.kind) == (CONFIG_API, KIND)
         )
         if envelope is None or not is_sound:
             raise HttpProblem(error.code, "envelope", str(error))

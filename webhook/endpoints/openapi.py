@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
+from interpreters.core.karmada.api import CONFIG_API
 from interpreters.core.operations import OPERATIONS
 from interpreters.core.requirements import Component, Dependency, ReplicaRequirements
-from interpreters.core.wire import API_VERSION, KIND
+from interpreters.core.wire import KIND
 from webhook.server.listener import Route
 
 _PROBLEM = {
@@ -108,7 +109,7 @@ def envelope(field: str, reference: str) -> dict[str, Any]:
         "type": "object",
         "required": ["apiVersion", "kind", field],
         "properties": {
-            "apiVersion": {"type": "string", "const": API_VERSION},
+            "apiVersion": {"type": "string", "const": CONFIG_API},
             "kind": {"type": "string", "const": KIND},
             field: {"$ref": f"#/components/schemas/{reference}"},
         },

@@ -19,12 +19,12 @@ from estimator.placement.policy import Cluster, read_cluster
 from interpreters.background import Background
 from interpreters.core.errors import RequestError
 from interpreters.core.json_values import decoded
-from interpreters.core.karmada import RELEASES
+from interpreters.core.karmada.api import CLUSTER
+from interpreters.core.karmada.releases import RELEASES
 from interpreters.files import read_documents
 from webhook.server.settings import Settings
 from webhook.server.watching import Fingerprint, fingerprint
 
-_CLUSTERS_PATH = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _FRESH_SECONDS = 10.0
 _MOST_VALUES = 50_000  # of a policy; the API server stores none with more than a megabyte
 _MOST_TOLD = 20  # findings of a level: nobody reads more at a time
@@ -76,7 +76,7 @@ class PolicyJudge:
 
     async def _from_karmada(self) -> Sequence[Cluster]:
         async with ApiServer(find_access(Path(self._kubeconfig))) as server:
-            answer = msgspec.json.decode(await server.get(_CLUSTERS_PATH))
+            answer = msgspec.json.decode(await server.get(CLUSTER.path()))
         return [read_cluster(item) for item in answer.get("items") or ()]
 
 

@@ -16,7 +16,8 @@ from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from interpreters.core.errors import InputError
-from interpreters.core.karmada_answers import is_native
+from interpreters.core.karmada.answers import is_native
+from interpreters.core.karmada.api import BINDING, POLICIES, POLICY
 from interpreters.core.kinds import GroupVersionKind, plural_of
 from webhook.registration.ownership import LABELS
 
@@ -25,10 +26,9 @@ FailurePolicy = Literal["Ignore", "Fail"]
 SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "karmada-system", "karmada-cluster")
 _NAMESPACE: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"  # a label that every namespace has
-_BINDINGS: Final = {"apiGroups": ["work.karmada.io"], "apiVersions": ["v1alpha2"], "resources": ["resourcebindings"]}
+_BINDINGS: Final = {"apiGroups": [BINDING.group], "apiVersions": [BINDING.version], "resources": [BINDING.plural]}
 _POLICIES: Final = {
-    "apiGroups": ["policy.karmada.io"], "apiVersions": ["v1alpha1"],
-    "resources": ["propagationpolicies", "clusterpropagationpolicies"],
+    "apiGroups": [POLICY.group], "apiVersions": [POLICY.version], "resources": [policy.plural for policy in POLICIES],
     "operations": ["CREATE", "UPDATE"], "scope": "*",
 }  # fmt: skip
 # An expression that fails counts as the failurePolicy says, so that each must hold for any object.

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from interpreters.core.errors import InputError
+from interpreters.core.karmada.api import WEBHOOK_CONFIGURATION
 from interpreters.core.operations import OPERATIONS
 from webhook.registration.ownership import LABELS
 from webhook.registration.plan import Plan
 
-API_VERSION: Final = "config.karmada.io/v1alpha1"
-KIND: Final = "ResourceInterpreterWebhookConfiguration"
 _LABEL: Final = re.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -28,8 +27,8 @@ def configuration(plan: Plan, client: Mapping[str, Any], *, name: str, timeout: 
         raise InputError("nothing to register: no script offers an operation that may be registered")
     check_rules(rules)
     return {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
+        "apiVersion": WEBHOOK_CONFIGURATION.api_version,
+        "kind": WEBHOOK_CONFIGURATION.kind,
         "metadata": {"name": object_name(name), "labels": dict(LABELS)},
         "webhooks": [
             {

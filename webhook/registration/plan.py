@@ -10,8 +10,8 @@ from typing import Any, Final
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.division import Division
 from interpreters.core.errors import InputError
-from interpreters.core.karmada import NEWEST, Release
-from interpreters.core.karmada_answers import answered_by_karmada, is_native
+from interpreters.core.karmada.answers import answered_by_karmada, is_native
+from interpreters.core.karmada.releases import NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Operation
 from interpreters.scan import Origin

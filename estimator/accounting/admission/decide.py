@@ -27,11 +27,11 @@ from estimator.quotas.amounts import NanoAmounts, no_amounts
 from estimator.quotas.objects import Quota
 from interpreters.core.errors import QuantityError, RequestError
 from interpreters.core.interpreted import Interpreted
+from interpreters.core.karmada.api import BINDING_KINDS, WORK_GROUP
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.wire import LONGEST_UID
 
 Mode = Literal["enforce", "warn", "record"]
-BINDINGS: Final = ("ResourceBinding", "ClusterResourceBinding")
 _FORBIDDEN: Final = "Forbidden"
 _LATE: Final = "of an object that another one of the same name has replaced; that one stays charged"
 
@@ -325,7 +325,7 @@ def _binding(request: AdmissionRequest) -> Binding | None:
 
 
 def is_binding_kind(kind: GroupVersionKind) -> bool:
-    return kind.group == "work.karmada.io" and kind.kind in BINDINGS
+    return kind.group == WORK_GROUP and kind.kind in BINDING_KINDS
 
 
 def decode_reviewed(request: AdmissionRequest, raw: Raw) -> Binding:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
@@ -27,10 +27,8 @@ from estimator.accounting.ledger.namespace_page import Page
 from estimator.quotas.amounts import NanoAmounts, add, quantity, texts, without_zeros
 from estimator.quotas.objects import Quota
 from interpreters.core.errors import QuantityError
-from interpreters.core.kinds import GroupVersionKind
+from interpreters.core.karmada.api import BINDING
 from interpreters.core.requirements import Wire
-
-_BINDING: Final = GroupVersionKind("work.karmada.io", "v1alpha2", "ResourceBinding")
 
 
 class TriedManifest(Wire, frozen=True, omit_defaults=False):
@@ -133,7 +131,7 @@ class Trial:
     ) -> tuple[Answer, str]:
         """What admission would say to the workload's binding, and the words that say that it is about that."""
         binding = charge_binding(charge.workload, placed_in(charge.demand, clusters))
-        request = request_to_create(_BINDING, msgspec.json.encode(binding), charge.workload.namespace)
+        request = request_to_create(BINDING.group_version_kind, msgspec.json.encode(binding), charge.workload.namespace)
         case = self.gate.case(request, None, allowances)
         answer = Answer(True) if case is None else await case.decide(page)
         return answer, f"bound to {clusters} cluster{'' if clusters == 1 else 's'}: "

@@ -12,7 +12,7 @@ from estimator.accounting.readable import readable, told_apart
 from estimator.accounting.usage import usage
 from estimator.quotas.amounts import NanoAmounts, has_fraction_of_a_byte, nano_of, no_amounts
 from interpreters.core.errors import QuantityError
-from interpreters.core.karmada import NEWEST, Release
+from interpreters.core.karmada.releases import NEWEST, Release
 
 _LONGEST_NAME: Final = 317  # of a resource: a domain, a slash and a name
 

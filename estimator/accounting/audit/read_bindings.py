@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -28,9 +27,8 @@ from estimator.accounting.sources.file_errors import described, kind_of, misfit,
 from estimator.accounting.sources.object_stream import Progress, files_in, stream_objects
 from estimator.accounting.sources.quota_files import decode_quota
 from estimator.quotas.objects import QUOTA_KINDS, Quota
+from interpreters.core.karmada.api import BINDING_KINDS, BINDINGS
 from interpreters.files import name_of
-
-BINDING_KINDS: Final = ("ResourceBinding", "ClusterResourceBinding")
 
 
 @dataclass(slots=True)
@@ -88,7 +86,7 @@ def read_bindings(paths: Sequence[str | Path], tally: Tally, *, progress: Progre
 def _refuse_wrong_files(paths: Sequence[str | Path], found: Mapping[str, int], empty_lists: Sequence[str]) -> None:
     refuse_wrong_files(
         paths, found, empty_lists, what="bindings", kinds=BINDING_KINDS,
-        resources="resourcebindings,clusterresourcebindings",
+        resources=",".join(binding.plural for binding in BINDINGS),
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from estimator.quotas.amounts import NanoAmounts, add, nano_of, no_amounts
 from estimator.quotas.keys import count_key
 from estimator.quotas.scopes import PodClass, is_best_effort
 from interpreters.core.errors import QuantityError
-from interpreters.core.karmada import NEWEST, Release
+from interpreters.core.karmada.releases import NEWEST, Release
 from interpreters.core.quantity import NANO
 from interpreters.core.resources import PODS
 

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from estimator.accounting.audit.read_bindings import BINDING_KINDS, is_binding
+from estimator.accounting.audit.read_bindings import is_binding
 from estimator.accounting.chargeback.meter import Meter, Period
 from estimator.accounting.demand import Binding, Metadata, decode_object, with_dependents
 from estimator.accounting.ledger.charges import Charge
 from estimator.accounting.ledger.freshness import moment_of
 from estimator.accounting.sources.file_errors import described, kind_of, misfit, numbered, refuse_wrong_files
 from estimator.accounting.sources.object_stream import files_in, stream_objects
+from interpreters.core.karmada.api import BINDING_KINDS, BINDINGS
 from interpreters.files import name_of
 
 
@@ -50,7 +51,7 @@ def read_snapshot(meter: Meter, snapshot: Snapshot) -> None:
     if not found:
         refuse_wrong_files(
             paths, others, empty_lists, what="bindings", kinds=BINDING_KINDS,
-            resources="resourcebindings,clusterresourcebindings",
+            resources=",".join(binding.plural for binding in BINDINGS),
         )  # fmt: skip
 
 

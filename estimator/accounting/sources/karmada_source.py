@@ -18,13 +18,10 @@ from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.listing import get_object, list_objects
 from estimator.quotas.objects import Quota, read_quotas
 from interpreters.core.errors import InterpError
+from interpreters.core.karmada.api import BINDINGS, FEDERATED_QUOTA
 
-BINDINGS: Final = (
-    "/apis/work.karmada.io/v1alpha2/resourcebindings",
-    "/apis/work.karmada.io/v1alpha2/clusterresourcebindings",
-)
 _QUOTAS: Final = {
-    "FederatedResourceQuota": "/apis/policy.karmada.io/v1alpha1/federatedresourcequotas",
+    FEDERATED_QUOTA.kind: FEDERATED_QUOTA.path(),
     "ResourceQuota": "/api/v1/resourcequotas",
 }
 GRACE_SECONDS: Final = 60.0
@@ -37,7 +34,7 @@ log = logging.getLogger("interp.accounting")
 
 async def live_bindings(server: ApiServer) -> AsyncIterator[list[bytes]]:
     """Every ResourceBinding and ClusterResourceBinding. Raises `ApiError`."""
-    for path in BINDINGS:
+    for path in (binding.path() for binding in BINDINGS):
         async for page in list_objects(server, path):
             yield page
 

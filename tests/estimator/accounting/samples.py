@@ -10,9 +10,9 @@ from estimator.accounting.admission.review import AdmissionRequest, decode_revie
 from estimator.accounting.demand import Demand, Part, PodRequest, Target, WorkloadKey
 from estimator.accounting.ledger.charges import bound
 from estimator.accounting.ledger.ledger import Ledger
-from estimator.placement.bindings import binding_name
 from estimator.quotas.objects import Quota, read_quota
 from interpreters.core.interpreted import Interpreted
+from interpreters.core.karmada.api import binding_name
 from interpreters.core.requirements import Component, ComponentRequirements
 
 _NUMBERS = count(1)

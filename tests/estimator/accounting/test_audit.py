@@ -18,7 +18,7 @@ from estimator.accounting.demand import Binding, binding_decoder, demand_of
 from estimator.quotas.keys import count_key, read_key
 from estimator.quotas.objects import Quota, read_quota
 from interpreters.core.errors import DocumentError, InputError
-from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19
+from interpreters.core.karmada.releases import KARMADA_1_18, KARMADA_1_19
 from tests.estimator.accounting.samples import binding, component, federated, limit
 
 CPU_1 = {"resourceRequest": {"cpu": "1", "memory": "1Gi"}}

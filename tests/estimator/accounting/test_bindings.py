@@ -6,16 +6,10 @@ from typing import Any
 
 import pytest
 
-from estimator.placement.bindings import (
-    ClusterTarget,
-    Interpreted,
-    Like,
-    binding_name,
-    build_binding,
-    parse_targets,
-)
+from estimator.placement.bindings import ClusterTarget, Interpreted, Like, build_binding, parse_targets
 from interpreters.core.errors import InputError
-from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19, Release
+from interpreters.core.karmada.api import binding_name
+from interpreters.core.karmada.releases import KARMADA_1_18, KARMADA_1_19, Release
 from interpreters.core.requirements import Component, ReplicaRequirements
 from tests.estimator.accounting.samples import component
 

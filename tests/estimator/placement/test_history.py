@@ -13,7 +13,7 @@ from estimator.placement.policy import read_placement
 from estimator.placement.scheduling import Question, decide
 from estimator.placement.workload_affinity import ALONE, Companion, Company, affinity_groups, companion, company_of
 from interpreters.core.errors import InputError
-from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19, Release
+from interpreters.core.karmada.releases import KARMADA_1_18, KARMADA_1_19, Release
 from tests.estimator.placement.fleet import DEPLOYMENT, DYNAMIC, cluster, groups, question, shares, verdicts
 
 FLEET = [cluster("a"), cluster("b"), cluster("c")]

@@ -10,7 +10,7 @@ from estimator.placement.checks import check_policy
 from estimator.placement.matching import best_policy, policy_name
 from estimator.placement.priority import Priority, priority_of, read_classes
 from interpreters.core.errors import InputError
-from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19, Release
+from interpreters.core.karmada.releases import KARMADA_1_18, KARMADA_1_19, Release
 
 WEB = {"apiVersion": "apps/v1", "kind": "Deployment",
        "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}}}  # fmt: skip

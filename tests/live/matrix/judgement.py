@@ -9,7 +9,7 @@ from typing import Any
 
 from interpreters.comparison import compare
 from interpreters.core.division import Division
-from interpreters.core.karmada_answers import answered_by_karmada
+from interpreters.core.karmada.answers import answered_by_karmada
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Operation
 from tests.live.matrix.cells import WEIGHTS, Cell, Event, Group, Policy

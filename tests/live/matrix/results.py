@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from interpreters.core.division import Division
-from interpreters.core.karmada_answers import answered_by_karmada
+from interpreters.core.karmada.answers import answered_by_karmada
 from tests.live.matrix.judgement import Verdict, template_at
 from tests.live.matrix.order import HARMFUL
 from tests.live.matrix.run import Phase

@@ -15,7 +15,7 @@ from interpreters.catalog import Catalog
 from interpreters.core.division import Division
 from interpreters.core.engine import Limits
 from interpreters.core.errors import InterpError
-from interpreters.core.karmada_answers import is_native
+from interpreters.core.karmada.answers import is_native
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.division_proof import bundled_tables
 from interpreters.interpretation import interpret, load_functions, request_for

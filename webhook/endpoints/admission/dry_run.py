@@ -18,6 +18,7 @@ from estimator.placement.bindings import is_cluster_scoped
 from estimator.quotas.objects import QUOTA_KINDS
 from interpreters.core.errors import RequestError
 from interpreters.core.json_values import decoded, kind_of
+from interpreters.core.karmada.api import POLICY_GROUP
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Wire
 from webhook.endpoints.admission.accounting import Accounting
@@ -28,7 +29,7 @@ from webhook.server.bodies import HttpProblem
 
 MOST_MANIFESTS: Final = 1000
 MOST_CLUSTERS: Final = 100
-_QUOTA_GROUPS: Final = ("", "policy.karmada.io")
+_QUOTA_GROUPS: Final = ("", POLICY_GROUP)
 
 
 class _Metadata(Wire, frozen=True):

@@ -16,7 +16,7 @@ from interpreters.catalog import Catalog
 from interpreters.core.division import Division
 from interpreters.core.errors import InputError, RequestError
 from interpreters.core.json_values import decoded
-from interpreters.core.karmada_answers import is_native
+from interpreters.core.karmada.answers import is_native
 from interpreters.core.kinds import GroupVersionKind, plural_of
 from interpreters.headers import division_of
 from webhook.registration.admission import SCALE

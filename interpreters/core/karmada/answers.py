@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from interpreters.core.karmada import KARMADA_1_18, KARMADA_1_19, NEWEST, Release
+from interpreters.core.karmada.releases import KARMADA_1_18, KARMADA_1_19, NEWEST, Release
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, Operation
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from interpreters.core.errors import InputError
+from interpreters.core.karmada.api import BINDING
 
-BINDING_CRD: Final = "resourcebindings.work.karmada.io"
-_BINDING_VERSION: Final = "v1alpha2"
+BINDING_CRD: Final = f"{BINDING.plural}.{BINDING.group}"
 _SPELLED: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?(?:[-+].*)?")
 
 
@@ -85,7 +85,7 @@ def release_of_crd(crd: Mapping[str, Any]) -> Release | None:
 
     A release newer than those known has all fields of the newest, and counts as that."""
     for version in _at(crd, "spec", "versions") or ():
-        if version.get("name") == _BINDING_VERSION:
+        if version.get("name") == BINDING.version:
             target = _at(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", "clusters", "items",
                          "properties")  # fmt: skip
             if target is not None:
