@@ -11,7 +11,7 @@ from estimator.placement.decision import Demand
 from estimator.placement.policy import Placement, read_cluster, read_placement
 from estimator.placement.scheduling import Question, decide
 from interp.estimates import Workload
-from interp.schedules import Member, estimating
+from interp.verbs.schedule.decisions import Member, estimating
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Component, ComponentRequirements
 

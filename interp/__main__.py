@@ -5,12 +5,12 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the `interp` command."""
-    from interp import early
+    from interp import startup
 
-    early.start()
+    startup.start()
     from interp.command import main as run
 
-    early.end(run)
+    startup.end(run)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from interp.output.messages import print_error
 from interpreters import __version__
 from interpreters.core.errors import InterpError, ScriptError
 
@@ -88,7 +89,7 @@ def interp() -> None:
 def main() -> NoReturn:
     """Run the command; the exit code is 0 when all is good, 1 for a finding, 2 when it could not look."""
     if sys.stdout.isatty() or sys.stderr.isatty():
-        from interp.terminal import guard
+        from interp.output.terminal import guard
 
         guard()
     try:
@@ -99,7 +100,7 @@ def main() -> NoReturn:
         error.show()
         sys.exit(MISUSE)
     except InterpError as error:
-        complain(str(error))
+        print_error(str(error))
         # What is wrong with a script was found; anything else kept us from looking.
         sys.exit(FINDING if isinstance(error, ScriptError) else MISUSE)
     except (KeyboardInterrupt, click.Abort):
@@ -109,12 +110,12 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(GOOD)
     except OSError as error:
-        complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         sys.exit(MISUSE)
     except Exception as error:
         if os.environ.get("INTERP_DEBUG"):
             raise
-        complain(f"a bug of interp: {type(error).__name__}: {error}; INTERP_DEBUG=1 shows where")
+        print_error(f"a bug of interp: {type(error).__name__}: {error}; INTERP_DEBUG=1 shows where")
         sys.exit(FINDING)
 
 
@@ -123,7 +124,3 @@ def _colour() -> bool | None:
     if os.environ.get("NO_COLOR"):
         return False
     return True if os.environ.get("FORCE_COLOR") else None
-
-
-def complain(message: str) -> None:
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)

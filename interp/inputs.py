@@ -1,17 +1,15 @@
-"""Reading what a verb works on: objects, observed objects and status items from files."""
+"""Reading the objects that a verb works on from files."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from interpreters.core.documents import Document, load_values
+from interpreters.core.documents import Document
 from interpreters.core.errors import DocumentError, RequestError
 from interpreters.core.kinds import GroupVersionKind
-from interpreters.files import name_of, read_bytes, read_documents
+from interpreters.files import name_of, read_documents
 
 
 def read_objects(paths: tuple[str, ...]) -> list[Document]:
@@ -52,31 +50,3 @@ def read_one_object(path: str) -> Document:
     if len(objects) > 1:
         raise DocumentError(name_of(path), f"expected one object, got {len(objects)}")
     return objects[0]
-
-
-def read_status_items(path: str) -> list[dict[str, Any]]:
-    """Status items of member clusters: a list, several documents, or an object with `aggregatedStatus` or `status`."""
-    items = [item for value in load_values(read_bytes(path), name_of(path)) for item in _items(value)]
-    for item in items:
-        if not isinstance(item, dict) or "clusterName" not in item:
-            raise DocumentError(name_of(path), f"expected status items with a clusterName, got {item!r:.60}")
-    return items
-
-
-def _items(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return value
-    for holder in (value, value.get("status")) if isinstance(value, dict) else ():
-        if isinstance(holder, dict) and isinstance(holder.get("aggregatedStatus"), list):
-            return list(holder["aggregatedStatus"])
-    return [value]
-
-
-def modified(paths: list[Path]) -> dict[Path, tuple[int, int]]:
-    """When each file was last changed and how long it is; for watching. An editor may take one away at any moment."""
-    found = {}
-    for file in (file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])):
-        with suppress(OSError):
-            status = file.stat()
-            found[file] = (status.st_mtime_ns, status.st_size)
-    return found

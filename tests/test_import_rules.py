@@ -125,6 +125,19 @@ def test_a_module_imports_only_what_its_place_allows(path: Path) -> None:
     assert not strangers, f"{path} is in {place} and may import {MAY_IMPORT[place]}, but imports {strangers}"
 
 
+COMMAND = [path for path in SOURCES if path.as_posix().startswith("interp/")]
+
+
+@pytest.mark.parametrize("path", COMMAND, ids=str)
+def test_a_verb_imports_no_other_verb_and_what_verbs_share_imports_none(path: Path) -> None:
+    """`interp/verbs/<verb>` is a file or a folder; whatever two verbs need is beside `interp/verbs`, not in one."""
+    own = path.parts[2].removesuffix(".py") if path.parts[:2] == ("interp", "verbs") else None
+    foreign = {module for module in imports(ROOT / path) if within(module, "interp.verbs")}
+    if own is not None:
+        foreign = {module for module in foreign if not within(module, f"interp.verbs.{own}")} - {"interp.verbs"}
+    assert not foreign, f"{path} imports {sorted(foreign)}: move what both need beside interp/verbs"
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_an_outside_library_stays_in_its_room(path: Path) -> None:
     for module in imports(ROOT / path):

@@ -1,1 +1,4 @@
-"""One file per verb of the `interp` command."""
+"""One file for each verb of the `interp` command, or a package where it needs more than one file.
+
+Each holds a click `command`; that of a package is in its `options.py`.
+"""

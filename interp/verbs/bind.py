@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interp.gates import gates_option, read_gates
 from interp.inputs import read_objects, read_one_object
-from interp.output import format_option, print_json, print_yaml
-from interp.release import karmada_option
-from interp.scripts import Sources, open_scripts, script_options
+from interp.options.feature_gates import gates_option, read_gates
+from interp.options.karmada_release import karmada_option
+from interp.output.formats import format_option
+from interp.output.json import print_json
+from interp.output.messages import print_warning
+from interp.output.yaml import print_yaml
+from interp.scripts.sources import Sources, open_scripts, script_options
 
 REPLICAS, COMPONENTS, NOTHING = "replicas", "components", "nothing"
 
@@ -57,7 +60,7 @@ def command(
     from estimator.placement.bindings import build_binding, parse_targets
     from estimator.placement.matching import unselected
     from estimator.placement.priority import NO_PRIORITY, priority_of, read_classes
-    from interp.interpreted import interpreted
+    from interp.scripts.pods import interpreted
     from interpreters.core.interpreted import Interpreted
     from interpreters.core.karmada.api import MULTIPLE_POD_TEMPLATES, WORKLOAD_AFFINITY
     from interpreters.core.kinds import GroupVersionKind
@@ -67,7 +70,7 @@ def command(
     classes = read_classes(read_objects(priority_classes) if priority_classes else ())
     priority = priority_of(matching, classes, karmada) if matching else NO_PRIORITY
     if priority.problem:
-        _warn(priority.problem)
+        print_warning(priority.problem)
     targets, on = parse_targets(clusters), read_gates(gates, MULTIPLE_POD_TEMPLATES)
     gate = MULTIPLE_POD_TEMPLATES in on
     bindings = []
@@ -81,7 +84,7 @@ def command(
             elif not said.as_components:
                 click.echo(f"note: no script says what pods {kind} stands for", err=True)
             for warning in unselected(matching, obj) if matching else ():
-                _warn(warning)
+                print_warning(warning)
             bindings.append(
                 build_binding(
                     obj, said, policy=matching, targets=targets, gate=gate, like=like, release=karmada,
@@ -112,7 +115,7 @@ def _policy(path: str) -> Document:
 def _asked(catalog: Catalog, kind: GroupVersionKind, gate: bool, release: Release) -> str:
     """What Karmada asks of a kind that `interp register` registered: Kubernetes' own and those that divide
     have replicas, those that go whole components, or nothing while the gate is off."""
-    from interp.interpreted import division_of
+    from interp.scripts.pods import division_of
     from interpreters.core.division import Division
     from interpreters.core.karmada.answers import answered_by_karmada, is_native
     from webhook.registration.rules import REPLICAS as COUNTED
@@ -130,7 +133,3 @@ def _affinity_groups(policy: Document | None, obj: Document) -> dict[str, str]:
 
     placement = read_placement(((policy or {}).get("spec") or {}).get("placement") or {})
     return affinity_groups(placement.workload_affinity, (obj.get("metadata") or {}).get("labels") or {})
-
-
-def _warn(warning: str) -> None:
-    click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {warning}", err=True)

@@ -58,7 +58,7 @@ def check(context: click.Context, *, folder: Path, urls: tuple[str, ...], servic
           names: tuple[str, ...], output: str) -> None:  # fmt: skip
     """Names, dates, trust, key and file modes; exits 1 when something is wrong."""
     from certs.check import FindingsReport, check_folder
-    from interp.output import print_json
+    from interp.output.json import print_json
 
     findings = check_folder(folder, _names(urls, services, names))
     if output == "json":

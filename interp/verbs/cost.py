@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interp.output import format_option, print_json
-from interp.times import moment_option
+from interp.options.times import moment_option
+from interp.output.formats import format_option
+from interp.output.json import print_json
 
 if TYPE_CHECKING:
     from estimator.accounting.chargeback.bill import Bill
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def _snapshot(
     context: click.Context, parameter: click.Parameter, given: tuple[tuple[str, str], ...]
 ) -> list[tuple[int, str]]:
-    from interp.times import read_moment
+    from interp.options.times import read_moment
 
     return sorted((read_moment(time), path) for time, path in given)
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interp.completions import complete_kinds
-from interp.samples import sample_option
-from interp.scripts import Sources, open_scripts, script_options
+from interp.options.completions import complete_kinds
+from interp.options.samples import sample_option
+from interp.scripts.sources import Sources, open_scripts, script_options
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.documents import dump_documents
 from interpreters.core.errors import UnknownTargetError

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import click
 from msgspec import UNSET, Meta, UnsetType
 
-from interp.complaints import complaint
-from interp.output import format_option, print_json
-from interp.scripts import Sources, open_scripts, script_options
+from interp.output.formats import format_option
+from interp.output.json import print_json
+from interp.output.script_errors import error_text
+from interp.scripts.sources import Sources, open_scripts, script_options
 from interpreters.catalog import Catalog, Offer
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Operation
@@ -159,7 +160,7 @@ def _print(catalog: Catalog, kinds: list[GroupVersionKind], *, wide: bool) -> No
         shortened = ", ".join(f"{_short(op)} = {op}" for op in OPERATIONS if _short(op) != op.name)
         console.print(f"[dim]{shortened}; * shadows another[/dim]")
     for broken in catalog.broken:
-        click.echo(complaint(broken.error), err=True)
+        click.echo(error_text(broken.error), err=True)
 
 
 def _short(operation: Operation) -> str:

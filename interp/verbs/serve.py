@@ -17,7 +17,7 @@ class ServeCommand(click.Command):
 
 
 def _options() -> list[click.Parameter]:
-    from interp.completions import one_of
+    from interp.options.completions import one_of
     from webhook.server.settings import attribute, schema
     from webhook.server.settings_sources import flag, type_of, variable
 
@@ -58,7 +58,7 @@ def command(context: click.Context, /, config: str | None, print_config: bool, *
     settings = load_settings(_given(flags), os.environ, config, to_serve=not print_config)
     strays = stray_variables(os.environ)
     if print_config:
-        from interp.output import print_yaml
+        from interp.output.yaml import print_yaml
 
         for stray in strays:
             click.echo(f"warning: {stray}", err=True)

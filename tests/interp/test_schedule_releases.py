@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from estimator.placement.priority import NO_PRIORITY, Priority
-from interp.schedule_runs import Job, in_order
+from interp.verbs.schedule.queue import Job, in_order
 from interpreters.core.interpreted import Interpreted
 from interpreters.core.karmada.releases import NEWEST
 from tests.interp.command import interp

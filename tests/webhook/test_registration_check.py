@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from interp.probing import Probe
-from interp.registration_check import check_registration
+from interp.verbs.doctor.connection import Probe
+from interp.verbs.doctor.registration import check_registration
 from tests.webhook.api_server import ApiServer, api_server
 
 CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"

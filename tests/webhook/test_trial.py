@@ -224,7 +224,7 @@ SECRETS = [
 
 @pytest.mark.parametrize("secret", SECRETS)
 def test_what_a_secret_holds_stays_with_the_caller(secret: dict[str, Any], tmp_path: Path) -> None:
-    from interp.trials import read_manifests
+    from interp.verbs.admit.dry_run import read_manifests
 
     (tmp_path / "secret.json").write_text(json.dumps(secret))
     (sent,) = read_manifests([str(tmp_path)])

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from interp.live_registration import CONFIGURATIONS, tuples_of
+from interp.verbs.register.control_plane import CONFIGURATIONS, tuples_of
 from interpreters.core.kinds import GroupVersionKind
 from tests.interp.command import interp
 from tests.live.api import item, named

@@ -1,0 +1,1 @@
+"""Asking scripts on behalf of several verbs: which scripts, and what they say about objects."""

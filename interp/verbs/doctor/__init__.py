@@ -1,0 +1,7 @@
+"""`interp doctor`: look at a running webhook as Karmada does."""
+
+from __future__ import annotations
+
+from interp.verbs.doctor.options import command
+
+__all__ = ["command"]

@@ -1,0 +1,7 @@
+"""`interp estimate`: how many replicas or sets of a workload fit."""
+
+from __future__ import annotations
+
+from interp.verbs.estimate.options import command
+
+__all__ = ["command"]

@@ -1,0 +1,7 @@
+"""`interp ledger`: what is charged to whom."""
+
+from __future__ import annotations
+
+from interp.verbs.ledger.options import command
+
+__all__ = ["command"]

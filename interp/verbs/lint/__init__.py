@@ -1,0 +1,7 @@
+"""`interp lint`: find mistakes in scripts and policies."""
+
+from __future__ import annotations
+
+from interp.verbs.lint.options import command
+
+__all__ = ["command"]

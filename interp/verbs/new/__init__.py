@@ -1,0 +1,7 @@
+"""`interp new`: start a script with cases that pass."""
+
+from __future__ import annotations
+
+from interp.verbs.new.options import command
+
+__all__ = ["command"]

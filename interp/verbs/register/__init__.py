@@ -1,0 +1,7 @@
+"""`interp register`: the configuration that makes Karmada call the webhook."""
+
+from __future__ import annotations
+
+from interp.verbs.register.options import command
+
+__all__ = ["command"]

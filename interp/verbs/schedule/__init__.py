@@ -1,0 +1,7 @@
+"""`interp schedule`: where workloads would go, and why not elsewhere."""
+
+from __future__ import annotations
+
+from interp.verbs.schedule.options import command
+
+__all__ = ["command"]

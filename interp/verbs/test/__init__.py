@@ -1,0 +1,7 @@
+"""`interp test`: run the case tables of scripts."""
+
+from __future__ import annotations
+
+from interp.verbs.test.options import command
+
+__all__ = ["command"]
