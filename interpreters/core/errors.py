@@ -103,15 +103,21 @@ class QuarantinedError(ScriptError):
 
 
 class RequestError(InterpError):
+    """What was asked cannot be answered: a wrong field, or an object that is none."""
+
     code = 400
     fault = "request"
 
 
 class UnknownTargetError(RequestError):
+    """Nobody answers for this kind or operation."""
+
     code = 404
 
 
 class InputError(InterpError):
+    """What was read is wrong: a file, a setting, an argument."""
+
     code = 400
     fault = "request"
 

@@ -147,6 +147,8 @@ class Origin(Wire, frozen=True, omit_defaults=False):
 
 
 class AuditReport(Wire, frozen=True, omit_defaults=False):
+    """What bindings use, namespace by namespace and quota by quota, and what is wrong with it."""
+
     origin: Origin
     totals: Totals
     bindings: int
