@@ -21,6 +21,7 @@ from estimator.clusters.records import NodeRecord, PodRecord
 from estimator.clusters.workloads import WorkloadReference, owned_by_name
 from estimator.fit.state import ClusterState
 from estimator.fit.summary import Summary
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.documents import load_documents
 from interpreters.core.errors import DocumentError, InputError
 from interpreters.core.karmada.api import CLUSTER
@@ -123,7 +124,7 @@ def read_files(paths: Sequence[Path]) -> FilePicture:
                 else:
                     told.others += 1
             except msgspec.ValidationError as error:
-                raise DocumentError(str(file), f"not a {kind}: {error}") from None
+                raise DocumentError(str(file), f"not a {kind}: {misfit(error, by_hand=True)}") from None
             except InputError as error:
                 raise DocumentError(str(file), str(error)) from None
     elsewhere = told.blank or told.others or told.picture.state.pod_count
@@ -143,7 +144,7 @@ def _objects(content: bytes, where: str) -> Iterator[tuple[str, msgspec.Raw | by
         for document in load_documents(content, where):
             yield from _taken_apart(msgspec.json.encode(document))
     except msgspec.ValidationError as error:
-        raise DocumentError(where, f"not a Kubernetes object or list: {error}") from None
+        raise DocumentError(where, f"not a Kubernetes object or list: {misfit(error, by_hand=True)}") from None
 
 
 def _is_json(content: bytes) -> bool:

@@ -22,6 +22,7 @@ from estimator.clusters.credentials import (
     basic,
     bearer,
 )
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.documents import load_values
 from interpreters.core.errors import DocumentError, InputError
 
@@ -168,7 +169,7 @@ def _parse(path: Path) -> _Config:
     try:
         return msgspec.convert(content, _Config)
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: not a kubeconfig: {error}") from None
+        raise InputError(f"{path}: not a kubeconfig: {misfit(error, whole='the file', by_hand=True)}") from None
 
 
 def _access(path: Path, cluster: _Cluster, user: _User) -> Access:

@@ -9,6 +9,7 @@ import aiohttp
 import msgspec
 
 from estimator.clusters.apiserver import UNREACHABLE, ApiError, ApiServer, worded
+from interpreters.core.decoder_errors import misfit
 
 _PAGE: Final = 500
 _NOT_FOUND: Final = 404
@@ -35,7 +36,9 @@ async def list_objects(server: ApiServer, path: str) -> AsyncIterator[list[bytes
         try:
             page = msgspec.json.decode(body, type=_Page)
         except msgspec.DecodeError as error:
-            raise ApiError(UNREACHABLE, f"{server.address}{path}: not a list: {error}") from None
+            raise ApiError(
+                UNREACHABLE, f"{server.address}{path}: not a list: {misfit(error, whole='the answer')}"
+            ) from None
         yield [bytes(item) for item in page.items or ()]
         if not page.metadata.continuation:
             return
@@ -50,7 +53,11 @@ async def get_object(server: ApiServer, path: str) -> dict[str, Any] | None:
     try:
         return msgspec.json.decode(body, type=dict[str, Any])
     except msgspec.DecodeError as error:
-        raise ApiError(UNREACHABLE, f"{server.address}{path}: not an object: {error}") from None
+        raise ApiError(UNREACHABLE, f"{server.address}{path}: {misfit(error, whole='the answer')}") from None
+
+
+def _unusable(server: ApiServer, path: str, error: msgspec.DecodeError) -> ApiError:
+    return ApiError(UNREACHABLE, f"{server.address}{path}: {misfit(error, whole='the answer')}")
 
 
 async def _body(server: ApiServer, path: str, query: Mapping[str, str]) -> bytes | None:

@@ -18,6 +18,7 @@ import aiohttp
 import msgspec
 
 from estimator.clusters.apiserver import ApiError, ApiServer, worded
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -215,8 +216,9 @@ class Reflection(Generic[T]):
         try:
             return self.copy.put(decoder.decode(raw))
         except (InputError, msgspec.ValidationError) as error:
+            why = misfit(error) if isinstance(error, msgspec.ValidationError) else error
             log.warning("cluster %s: %s: left out an object that cannot be read: %s",
-                        self.cluster, self.resource.path, error)  # fmt: skip
+                        self.cluster, self.resource.path, why)  # fmt: skip
             return ""
 
     async def _yield(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from estimator.fit.amounts import pod_amount
-from estimator.fit.api_objects import ClusterShape, ModelingShape, ModelShape, shaped
+from estimator.fit.cluster_object import ClusterShape, ModelingShape, ModelShape, shaped
 from estimator.fit.fitting import Columns, Wanted, fit_sets, place_all, place_once
 from estimator.fit.free_amounts import column
 from estimator.fit.model import NO_LIMIT, AssumedWorkload, Code, Estimate, PluginResult, Shortfall

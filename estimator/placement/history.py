@@ -11,6 +11,7 @@ import msgspec
 
 from estimator.placement.decision import Target
 from estimator.placement.scheduling import Past
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.errors import InputError
 from interpreters.core.karmada.api import BINDING_KINDS
 from interpreters.core.karmada.releases import NEWEST, Release
@@ -55,7 +56,7 @@ def read_past(
     try:
         last = msgspec.convert(binding or {}, _Binding)
     except msgspec.ValidationError as error:
-        raise InputError(f"the binding: {error}") from None
+        raise InputError(f"the binding: {misfit(error, by_hand=True)}") from None
     if binding is not None and last.kind not in BINDING_KINDS:
         raise InputError(f"the binding: expected a {' or '.join(BINDING_KINDS)}, got {last.kind or 'none'}")
     name = last.status.scheduler_observing_affinity_name if observed is None else observed

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.errors import InputError
 from interpreters.core.requirements import LabelSelector, NodeSelectorRequirement, Toleration, Wire
 
@@ -219,8 +220,7 @@ def _convert(value: Any, into: type[T], root: str) -> T:
     try:
         return msgspec.convert(_without_nulls(value), into)
     except msgspec.ValidationError as error:
-        problem, _, path = str(error).partition(" - at ")
-        raise InputError(f"{root}{path.strip('`').removeprefix('$')}: {problem[:1].lower()}{problem[1:]}") from None
+        raise InputError(misfit(error, root)) from None
 
 
 def _without_nulls(value: Any) -> Any:

@@ -5,12 +5,12 @@ A value takes two bytes of text and sixty of memory, so the number of values is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, overload
 
 import msgspec
 
+from interpreters.core.decoder_errors import UNREADABLE, misfit
 from interpreters.core.errors import InterpError
 
 T = TypeVar("T")
@@ -18,27 +18,11 @@ T = TypeVar("T")
 MOST_VALUES: Final = 1_000_000
 """Values in one text. An object of 8 MiB has a third of that; some hundred megabytes of memory hold so many."""
 
-UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""Everything that msgspec raises for a text that is not what was expected."""
-
 
 def too_many_values(text: bytes, most: int = MOST_VALUES) -> bool:
     """Whether a text may hold more values than this. Commas inside of strings count too: telling them apart would take
     longer than the decoding that is to be avoided."""
     return len(text) > 2 * most and text.count(b",") + text.count(b"[") + text.count(b"{") > most
-
-
-def reason(error: Exception) -> str:
-    """One of `UNREADABLE` in words for whoever wrote the text."""
-    if isinstance(error, RecursionError):
-        return "nested too deep"
-    if isinstance(error, UnicodeDecodeError):
-        return f"not UTF-8 at byte {error.start}"
-    said = _RANGE.sub("a number too large for any reader of JSON", str(error))
-    return said if isinstance(error, msgspec.ValidationError) else f"not JSON: {said}"
-
-
-_RANGE: Final = re.compile("(?:Integer value|Number) out of range")
 
 
 _KINDS: Final = {
@@ -76,4 +60,4 @@ def decoded(text: Text, complain: Complain, into: Any = Any, *, most: int = MOST
     try:
         return msgspec.json.decode(text, type=into)
     except UNREADABLE as error:
-        raise complain(reason(error)) from None
+        raise complain(misfit(error)) from None

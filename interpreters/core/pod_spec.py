@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.errors import RequestError
 from interpreters.core.requirements import NodeSelector, Toleration, Wire
 
@@ -128,5 +129,4 @@ def _convert(value: Any, into: type[T], root: str) -> T:
     try:
         return msgspec.convert(value, into)
     except msgspec.ValidationError as error:
-        problem, _, path = str(error).partition(" - at ")
-        raise RequestError(f"{root}{path.strip('`').removeprefix('$')}: {problem.lower()}") from None
+        raise RequestError(misfit(error, root)) from None

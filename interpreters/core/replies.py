@@ -8,8 +8,9 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Raw
 
+from interpreters.core.decoder_errors import UNREADABLE, misfit
 from interpreters.core.errors import QuantityError, ReplyError, RequestError
-from interpreters.core.json_values import UNREADABLE, decoded, reason
+from interpreters.core.json_values import decoded
 from interpreters.core.operations import Answer
 from interpreters.core.patch import diff
 from interpreters.core.quantity import Quantity
@@ -36,7 +37,7 @@ def build_reply(request: Request, values: tuple[bytes, ...]) -> Reply:
     try:
         return _BUILDERS[request.operation.answer](request, values)
     except UNREADABLE as error:  # workers check their own, but their word is not to be trusted
-        raise ReplyError("", f"what was returned cannot be used: {reason(error)}") from None
+        raise ReplyError("", f"what was returned cannot be used: {misfit(error)}") from None
 
 
 def _replicas(request: Request, values: tuple[bytes, ...]) -> Reply:

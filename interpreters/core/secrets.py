@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from interpreters.core.json_values import UNREADABLE
+from interpreters.core.decoder_errors import UNREADABLE
 
 WITHHELD: Final = "not shown: the object is or holds a Secret"
 _HIDDEN: Final = "(not shown)"

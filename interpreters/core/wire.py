@@ -5,15 +5,15 @@ The object stays raw JSON; only the envelope around it is decoded here.
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
+from interpreters.core.decoder_errors import UNREADABLE, misfit
 from interpreters.core.errors import InterpError, RequestError
-from interpreters.core.json_values import MOST_VALUES, UNREADABLE, kind_of, reason, too_many_values
+from interpreters.core.json_values import MOST_VALUES, kind_of, too_many_values
 from interpreters.core.karmada.api import CONFIG_API
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, Argument, Operation
@@ -106,9 +106,9 @@ def decode_request(body: bytes) -> Request:
         body.decode()
         envelope = _decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise RequestError(_worded(error)) from None
+        raise RequestError(misfit(error, whole="the body")) from None
     except UNREADABLE as error:
-        raise RequestError(f"the body is {reason(error)}") from None
+        raise RequestError(f"the body is {misfit(error)}") from None
     if envelope.api_version != CONFIG_API or envelope.kind != KIND:
         got = f"{envelope.api_version!r:.80} and {envelope.kind!r:.80}"
         raise RequestError(f"expected apiVersion {CONFIG_API} and kind {KIND}, got {got}")
@@ -148,28 +148,6 @@ class UnknownOperationError(RequestError):
     def __init__(self, uid: str, operation: str) -> None:
         super().__init__(f"request.operation: {operation!r:.80} is unknown; known are {', '.join(BY_NAME)}")
         self.uid = uid
-
-
-_TYPE: Final = re.compile(r"`(\w+)(?: \| null)?`")
-_WORDS: Final = {
-    "str": "a text",
-    "int": "a whole number",
-    "float": "a number with a point",
-    "bool": "true or false",
-    "object": "an object",
-    "array": "a list",
-    "null": "nothing",
-}
-
-
-def _worded(error: msgspec.ValidationError) -> str:
-    """msgspec's message in words that do not speak of Python."""
-    problem, _, path = str(error).partition(" - at ")
-    where = path.strip("`").removeprefix("$").removeprefix(".")
-    if problem.startswith("Expected"):
-        problem = _TYPE.sub(lambda named: _WORDS.get(named[1], named[1]), problem)
-    problem = problem.replace("`", "").replace("Object missing required field", "missing required field")
-    return f"{where or 'the body'}: {problem[:1].lower()}{problem[1:]}"
 
 
 def shortened(number: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msgspec import DecodeError
 
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.engine import MIB, Limits, Outcome, Script
 from interpreters.core.errors import LimitError, ScriptError, ScriptSyntaxError
 from interpreters.lua.arguments import read_argument
@@ -57,7 +58,7 @@ class LuaEngine:
             try:
                 texts += read_argument(argument)
             except DecodeError as error:
-                raise ScriptError(f"an argument is not JSON: {error}", script=script.name, function=function) from None
+                raise ScriptError(f"an argument is {misfit(error)}", script=script.name, function=function) from None
             except RecursionError:
                 raise LimitError(
                     "depth", "an argument is nested too deeply", script=script.name, function=function

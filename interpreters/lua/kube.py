@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from interpreters.core.decoder_errors import UNREADABLE, misfit
 from interpreters.core.errors import InterpError
 from interpreters.core.pod_dependencies import pod_dependencies
 from interpreters.core.pods import pod_requirements
@@ -26,8 +27,8 @@ def _answering(function: Callable[..., bytes | float]) -> Callable[..., Answer]:
             return True, function(*texts)
         except InterpError as error:
             return False, str(error).encode()
-        except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
-            return False, f"unreadable argument: {error}".encode()
+        except UNREADABLE as error:
+            return False, f"unreadable argument: {misfit(error)}".encode()
         except OverflowError:
             return False, b"the number is too large"
         except MemoryError:

@@ -82,9 +82,9 @@ def test_a_sample_proves_or_is_said_not_to(tmp_path: Path, sample: str, said: st
 
 
 CONFIGS = [  # the file instead of the kubeconfig, part of what is said
-    ("", "not a kubeconfig: Expected `object`, got `null`"),
+    ("", "not a kubeconfig: the file: expected an object, got nothing"),
     ("a: b: c", "not YAML: mapping values are not allowed"),
-    ("[]", "not a kubeconfig: Expected `object`, got `array`"),
+    ("[]", "not a kubeconfig: the file: expected an object, got a list"),
     ("kind: Config", "no current-context, and none was named; it has: none"),
     ("current-context: x", 'no context "x"; it has: none'),
     ("current-context: x\ncontexts: [{name: x, context: {cluster: k}}]", 'names cluster "k", which is not there'),

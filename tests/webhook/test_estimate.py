@@ -120,8 +120,8 @@ MISTAKES = [  # question, status, part of the message
         "assumedWorkloads[0].components[0].replicas",
     ),
     ({"replicaRequirements": requiring("one")}, 400, '"one" is not a quantity'),
-    ({"replicaRequirements": requiring(True)}, 400, "Expected `str`, got `bool`"),
-    ({"replicaRequirements": requiring([1])}, 400, "Expected `str`, got `array`"),
+    ({"replicaRequirements": requiring(True)}, 400, "expected text, got true or false"),
+    ({"replicaRequirements": requiring([1])}, 400, "expected text, got a list"),
     (
         {"components": [{"name": "a", "replicas": "1", "replicaRequirements": requiring(1)}]},
         400,

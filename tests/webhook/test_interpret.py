@@ -122,7 +122,7 @@ MALFORMED = [  # body, headers, HTTP status, part of the message
     (GOOD.replace(b"v1alpha1", b"v9"), {}, 400, "expected apiVersion"),
     (GOOD.replace(b"ResourceInterpreterContext", b"AdmissionReview"), {}, 400, "expected apiVersion"),
     (json.dumps(ENVELOPE).encode(), {}, 400, "request"),
-    (json.dumps({**ENVELOPE, "request": {}}).encode(), {}, 400, "missing required field"),
+    (json.dumps({**ENVELOPE, "request": {}}).encode(), {}, 400, "request.uid: expected a value, got nothing"),
     (GOOD.replace(b'"u-1"', b'""'), {}, 400, "uid"),
     (GOOD.replace(b'"u-1"', b"1"), {}, 400, "uid"),
     (b"[" * 100_000, {}, 400, ""),

@@ -72,8 +72,8 @@ def test_what_was_done_is_said_also_if_the_rest_fails(kubeconfig: Path) -> None:
 GONE = {"message": "the server could not find the requested resource"}
 LOST = [  # the request, its answer, what is said
     ("GET", CONFIGURATION, (0, None), "cannot be read: Server disconnected"),
-    ("GET", CONFIGURATION, (200, []), "not an object: Expected `object`, got `array`"),
-    ("GET", CONFIGURATIONS, (200, []), "not a list: Expected `object`, got `array`"),
+    ("GET", CONFIGURATION, (200, []), "the answer: expected an object, got a list"),
+    ("GET", CONFIGURATIONS, (200, []), "the answer: expected an object, got a list"),
     ("PATCH", CONFIGURATION, (404, GONE), "could not find the requested resource; is http://127.0.0.1:"),
     ("PATCH", CONFIGURATION, (0, None), "no answer: Server disconnected"),
 ]

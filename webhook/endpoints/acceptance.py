@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from interpreters.core.decoder_errors import UNREADABLE, misfit
 from interpreters.core.errors import InterpError
 from interpreters.core.karmada.api import CONFIG_API
 from interpreters.core.operations import BY_NAME, Answer
@@ -30,8 +31,8 @@ def problems_of(request: Fields, status: int, body: bytes) -> list[str]:
         return [f"HTTP status {status}: Karmada takes nothing but 200 ({body[:200].decode(errors='replace')})"]
     try:
         envelope = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return [f"the body is not JSON: {error}"]
+    except UNREADABLE as error:
+        return [f"the body is {misfit(error)}"]
     if not isinstance(envelope, dict):
         return ["the body is not an object"]
     found = [

@@ -15,8 +15,9 @@ from msgspec import Meta, Raw
 
 from estimator.fit.bounds import check_assumed, check_components, check_requirements
 from estimator.fit.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Estimate
+from interpreters.core.decoder_errors import UNREADABLE, misfit
 from interpreters.core.errors import QuantityError, RequestError
-from interpreters.core.json_values import UNREADABLE, decoded, kind_of, reason, too_many_values
+from interpreters.core.json_values import decoded, kind_of, too_many_values
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.quantity import Quantity
 from interpreters.core.replies import tolerated
@@ -136,7 +137,7 @@ def _decoded(body: bytes) -> EstimateRequest:
         except msgspec.ValidationError:  # perhaps only a null or a number for a quantity, which are fine
             asked = msgspec.json.decode(_with_texts(body), type=EstimateRequest)
     except UNREADABLE as error:
-        raise RequestError(f"not a question for {PATH}: {reason(error)[:500]}") from None
+        raise RequestError(f"not a question for {PATH}: {misfit(error)[:500]}") from None
     given = [bool(bytes(asked.workload)), asked.components is not None, asked.replica_requirements is not None]
     if sum(given) != 1:
         raise RequestError("expected exactly one of workload, components and replicaRequirements")

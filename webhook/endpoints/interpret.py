@@ -12,8 +12,8 @@ import msgspec
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
+from interpreters.core.decoder_errors import UNREADABLE
 from interpreters.core.errors import InternalError, InterpError, LimitError, RequestError, ScriptError
-from interpreters.core.json_values import UNREADABLE
 from interpreters.core.karmada.api import CONFIG_API
 from interpreters.core.requirements import Wire
 from interpreters.core.secrets import WITHHELD, holds_secret

@@ -25,6 +25,7 @@ from estimator.accounting.ledger.rows import Decision, digest_of
 from estimator.accounting.ledger.write_queue import Task
 from estimator.quotas.amounts import NanoAmounts, no_amounts
 from estimator.quotas.objects import Quota
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.errors import QuantityError, RequestError
 from interpreters.core.interpreted import Interpreted
 from interpreters.core.karmada.api import BINDING_KINDS, WORK_GROUP
@@ -333,4 +334,4 @@ def decode_reviewed(request: AdmissionRequest, raw: Raw) -> Binding:
     try:
         return decode_binding(raw)
     except DecodeError as error:
-        raise RequestError(f"request.object: not a {request.kind.kind}: {error}") from None
+        raise RequestError(f"request.object: not a {request.kind.kind}: {misfit(error)}") from None

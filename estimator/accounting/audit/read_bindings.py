@@ -23,10 +23,11 @@ from estimator.accounting.demand import (
     WorkloadKey,
     decode_binding,
 )
-from estimator.accounting.sources.file_errors import described, kind_of, misfit, numbered, refuse_wrong_files
+from estimator.accounting.sources.file_errors import described, kind_of, numbered, refuse_wrong_files
 from estimator.accounting.sources.object_stream import Progress, files_in, stream_objects
 from estimator.accounting.sources.quota_files import decode_quota
 from estimator.quotas.objects import QUOTA_KINDS, Quota
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.karmada.api import BINDING_KINDS, BINDINGS
 from interpreters.files import name_of
 
@@ -69,7 +70,7 @@ class Intake:
             self._ignore(kind)  # what is no binding need not read like one
             return
         self.unreadable += 1
-        self.tally.findings.add(finding("unreadable", described(text), f"{place}: {misfit(error)}"))
+        self.tally.findings.add(finding("unreadable", described(text), f"{place}: {misfit(error, by_hand=True)}"))
 
 
 def read_bindings(paths: Sequence[str | Path], tally: Tally, *, progress: Progress | None = None) -> Intake:
@@ -111,7 +112,7 @@ def read_binding(place: str, text: bytes) -> Binding | Unreadable:
     try:
         return decode_binding(text)
     except msgspec.DecodeError as error:
-        return _unreadable(text, f"{place}: {described(text)}: {misfit(error)}")
+        return _unreadable(text, f"{place}: {described(text)}: {misfit(error, by_hand=True)}")
 
 
 class _Names(msgspec.Struct, rename="camel"):

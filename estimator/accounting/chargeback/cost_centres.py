@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from estimator.accounting.demand import WorkloadKey
-from estimator.accounting.sources.file_errors import misfit
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.errors import DocumentError
 from interpreters.core.kinds import GroupVersionKind
 
@@ -72,7 +72,7 @@ class Payers:
             try:
                 found = msgspec.json.decode(text, type=_Marked)
             except msgspec.DecodeError as error:
-                raise DocumentError(place, misfit(error)) from None
+                raise DocumentError(place, misfit(error, by_hand=True)) from None
             centre = self._marked(found.metadata.labels, found.metadata.annotations)
             if not centre:
                 continue

@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Struct
 
 from estimator.accounting.chargeback.cost_centres import Centres
-from estimator.accounting.sources.file_errors import misfit
 from estimator.quotas.amounts import nano_of
+from interpreters.core.decoder_errors import NO_SUCH_FIELD, misfit
 from interpreters.core.documents import load_values
 from interpreters.core.errors import DocumentError, QuantityError
 from interpreters.core.quantity import NANO
@@ -27,8 +27,6 @@ from interpreters.files import name_of, read_bytes
 
 _HOUR: Final = 3600
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
-_UNKNOWN: Final = re.compile(r"Object contains unknown field `(?P<field>[^`]+)`(?: - at `\$\.?(?P<path>.+)`)?")
-_MISSING: Final = re.compile(r"Object missing required field `(?P<field>[^`]+)`(?: - at `\$\.?(?P<path>.+)`)?")
 
 
 class _Entry(Struct, forbid_unknown_fields=True, rename="camel"):
@@ -138,14 +136,10 @@ def _refuse_twins(where: str, prices: Sequence[Price]) -> None:
 
 
 def _complaint(error: msgspec.ValidationError) -> str:
-    if found := _UNKNOWN.fullmatch(str(error)):
-        known = ", ".join(_known(found["path"] or ""))
-        place = f"{found['path']}." if found["path"] else ""
-        return f"{place}{found['field']}: expected one of {known}, got a field that a price file does not have"
-    if found := _MISSING.fullmatch(str(error)):
-        place = f"{found['path']}." if found["path"] else ""
-        return f"{place}{found['field']}: expected a value, got nothing"
-    return misfit(error)
+    said = misfit(error, by_hand=True)
+    if not said.endswith(NO_SUCH_FIELD):
+        return said
+    return f"{said}; a price file has {', '.join(_known(said))} there"
 
 
 def _known(path: str) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ from estimator.accounting.chargeback.meter import Meter, Period
 from estimator.accounting.demand import Binding, Metadata, decode_object, with_dependents
 from estimator.accounting.ledger.charges import Charge
 from estimator.accounting.ledger.freshness import moment_of
-from estimator.accounting.sources.file_errors import described, kind_of, misfit, numbered, refuse_wrong_files
+from estimator.accounting.sources.file_errors import described, kind_of, numbered, refuse_wrong_files
 from estimator.accounting.sources.object_stream import files_in, stream_objects
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.karmada.api import BINDING_KINDS, BINDINGS
 from interpreters.files import name_of
 
@@ -67,7 +68,7 @@ def read_bindings(
             kind = kind_of(text)
             if kind in ("", *BINDING_KINDS):
                 found += 1
-                meter.unreadable.append(f"{described(text)}: {place}: {misfit(error)}")
+                meter.unreadable.append(f"{described(text)}: {place}: {misfit(error, by_hand=True)}")
             elif others is not None:
                 others[kind] += 1
             continue

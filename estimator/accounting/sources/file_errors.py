@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -13,12 +12,6 @@ from interpreters.core.errors import DocumentError
 from interpreters.files import name_of
 
 _MOST_NAMED: Final = 5
-_MISFIT: Final = re.compile(r"Expected `(?P<wanted>.+)`, got `(?P<got>.+?)`(?: - at `\$\.?(?P<path>.+)`)?")
-_WORDS: Final = {
-    "str": "text", "int": "a whole number", "bool": "true or false", "array": "a list", "object": "an object",
-    "float": "a number", "null": "nothing",
-}  # fmt: skip
-_UNQUOTED: Final = "; in YAML, y, yes, on and 12 are text only in quotes"
 
 
 class _Named(msgspec.Struct):
@@ -46,19 +39,6 @@ def kind_of(text: bytes) -> str:
     except msgspec.DecodeError:
         return ""
     return kind if isinstance(kind, str) else ""
-
-
-def misfit(error: msgspec.DecodeError) -> str:
-    """A decoder's complaint in the words of whoever wrote the file: the field, what it should be and what it is."""
-    found = _MISFIT.fullmatch(str(error))
-    if found is None:
-        return str(error)
-    wanted, got = (
-        " or ".join(_WORDS.get(word, word) for word in found[name].replace("`", "").split(" | "))
-        for name in ("wanted", "got")
-    )
-    hint = _UNQUOTED if found["wanted"] == "str" and found["got"] in ("bool", "int", "float") else ""
-    return f"{found['path'] or 'object'}: expected {wanted}, got {got}{hint}"
 
 
 def numbered(where: str, texts: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:

@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.documents import load_documents, load_values
 from interpreters.core.errors import DocumentError
 
@@ -298,7 +299,7 @@ def _items_of(value: bytes, where: str, empty_lists: list[str]) -> Iterator[byte
         for item in found.items:
             yield bytes(item) if not kind else _with_kind(item, kind, found.api_version)
     except msgspec.DecodeError as error:
-        raise DocumentError(where, f"not JSON: {error}") from None
+        raise DocumentError(where, misfit(error, by_hand=True)) from None
 
 
 def _with_kind(item: msgspec.Raw, kind: str, api_version: str) -> bytes:

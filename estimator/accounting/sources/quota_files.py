@@ -13,6 +13,7 @@ import msgspec
 from estimator.accounting.sources.file_errors import kind_of, numbered, refuse_wrong_files
 from estimator.accounting.sources.object_stream import files_in, stream_objects
 from estimator.quotas.objects import QUOTA_KINDS, Quota, in_order, read_quota
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.errors import DocumentError, InputError
 from interpreters.files import name_of
 
@@ -50,7 +51,9 @@ def decode_quota(place: str, text: bytes) -> Quota:
     """A quota, given as JSON. Raises `DocumentError` that names its place in a file, the object and the field."""
     try:
         return read_quota(msgspec.json.decode(text, type=dict))
-    except (InputError, msgspec.DecodeError) as error:
+    except msgspec.DecodeError as error:
+        raise DocumentError(place, misfit(error, by_hand=True)) from None
+    except InputError as error:
         raise DocumentError(place, str(error)) from None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from interp.scripts.object_demands import ObjectDemands
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.errors import DocumentError, InterpError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def read_changes(paths: Sequence[str], demands: ObjectDemands, clusters: int | N
 
     from estimator.accounting.audit.what_if import Changes
     from estimator.accounting.demand import Binding, WorkloadKey, decode_binding
-    from estimator.accounting.sources.file_errors import kind_of, misfit, numbered
+    from estimator.accounting.sources.file_errors import kind_of, numbered
     from estimator.accounting.sources.object_stream import files_in, stream_objects
     from estimator.accounting.sources.quota_files import decode_quota
     from estimator.placement.bindings import in_namespace
@@ -41,7 +42,7 @@ def read_changes(paths: Sequence[str], demands: ObjectDemands, clusters: int | N
                 try:
                     binding = decode_binding(text)
                 except msgspec.DecodeError as error:
-                    raise DocumentError(place, misfit(error)) from None
+                    raise DocumentError(place, misfit(error, by_hand=True)) from None
                 bindings[binding.workload] = binding
             else:
                 try:

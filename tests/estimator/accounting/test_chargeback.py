@@ -104,7 +104,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"currency": "euro", "prices": PRICES}, 'currency: expected three capital letters such as EUR, got "euro"'),
     ({"currency": "EUR", "prices": []}, "prices: expected at least one price, got an empty list"),
     ({"currency": "EUR", "prices": [{"resource": "cpu", "prize": 1}]},
-     "prices[0].prize: expected one of resource, price, per, cluster, priorityClass, got a field that"),
+     "prices[0].prize: there is no such field; a price file has resource, price, per, cluster, priorityClass there"),
     ({"currency": "EUR", "prices": [{"price": 1}]}, "prices[0].resource: expected a value, got nothing"),
     ({"currency": "EUR", "prices": [{"resource": "cpu", "price": [1]}]},
      "prices[0].price: expected a whole number or a number or text, got a list"),

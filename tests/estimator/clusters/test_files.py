@@ -88,7 +88,7 @@ def test_a_folder_of_folders_is_a_cluster_each(tmp_path: Path) -> None:
 
 
 MISTAKES: list[tuple[str, bytes, str]] = [
-    ("all.json", b'{"kind": "Node", "metadata": {}}', "not a Node: Object missing required field `name`"),
+    ("all.json", b'{"kind": "Node", "metadata": {}}', "not a Node: metadata.name: expected a value, got nothing"),
     ("all.json", b'{"kind": "List", "items": 5}', "not a Kubernetes object or list: "),
     ("all.json", b'{"kind": "List", "items": [', ""),
     ("all.json", json.dumps(node("a", cpu="four")).encode(), '"four" is not a quantity'),
@@ -96,9 +96,13 @@ MISTAKES: list[tuple[str, bytes, str]] = [
     ("all.yaml", b"{kind: [1]}", "not a Kubernetes object or list: "),
     ("all.json", json.dumps(pod("one", on="a", cpu="four")).encode(), "Pod default/one: "),
     ("all.json", b'{"kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeName": "a", "overhead": [1]}}', "Pod /p: "),
-    ("all.json", b'{"kind": "ResourceQuota", "metadata": "x"}', "ResourceQuota without a name: Expected `object"),
-    ("all.json", b'{"kind": "ResourceQuota", "metadata": {"name": "q"}, "status": 1}', "ResourceQuota q: Expected"),
-    ("all.json", json.dumps(CLUSTER | {"status": "none"}).encode(), "Cluster: Expected `object | null`"),
+    ("all.json", b'{"kind": "ResourceQuota", "metadata": "x"}', "ResourceQuota: metadata: expected an object"),
+    (
+        "all.json",
+        b'{"kind": "ResourceQuota", "metadata": {"name": "q"}, "status": 1}',
+        "ResourceQuota default/q: status: expected an object",
+    ),
+    ("all.json", json.dumps(CLUSTER | {"status": "none"}).encode(), "Cluster: status: expected an object"),
     (
         "all.json",
         json.dumps(CLUSTER | {"status": {"resourceSummary": {"allocated": {"cpu": "x"}}}}).encode(),

@@ -1,6 +1,6 @@
-"""The parts of ResourceQuota and Karmada Cluster objects that estimates read, as their APIs define them.
+"""The parts of a Karmada Cluster object that estimates read, as its API defines them.
 
-Both come from files that anybody may have written; an object of another shape is refused with the path of the mistake.
+It comes from files that anybody may have written; an object of another shape is refused with the path of the mistake.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from interpreters.core.decoder_errors import misfit
 from interpreters.core.errors import InputError
 
 Texts = dict[str, str | int | float]
@@ -23,32 +24,6 @@ class _Shape(msgspec.Struct, rename="camel"):
 class MetadataShape(_Shape):
     name: str = ""
     namespace: str = ""
-
-
-class ScopeExpressionShape(_Shape):
-    scope_name: str = ""
-    operator: str = ""
-    values: list[str] | None = None
-
-
-class ScopeSelectorShape(_Shape):
-    match_expressions: list[ScopeExpressionShape] | None = None
-
-
-class QuotaSpecShape(_Shape):
-    scopes: list[str] | None = None
-    scope_selector: ScopeSelectorShape | None = None
-
-
-class QuotaStatusShape(_Shape):
-    hard: Texts | None = None
-    used: Texts | None = None
-
-
-class QuotaShape(_Shape):
-    metadata: MetadataShape | None = None
-    spec: QuotaSpecShape | None = None
-    status: QuotaStatusShape | None = None
 
 
 class RangeShape(_Shape):
@@ -96,4 +71,4 @@ def shaped(obj: Mapping[str, Any], shape: type[S]) -> S:
     try:
         return msgspec.convert(obj, shape)
     except msgspec.ValidationError as error:
-        raise InputError(str(error)) from None
+        raise InputError(misfit(error, by_hand=True)) from None
