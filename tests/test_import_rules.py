@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,19 @@ def test_a_module_imports_only_what_its_place_allows(path: Path) -> None:
     ours = [module for module in imports(ROOT / path) if module.split(".")[0] in PACKAGES]
     strangers = [m for m in ours if not any(within(m, allowed) for allowed in MAY_IMPORT[place])]
     assert not strangers, f"{path} is in {place} and may import {MAY_IMPORT[place]}, but imports {strangers}"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports inside functions and for types only are counted too: a circle is one idea in two files, or a noun in the
+    wrong one."""
+    names = {".".join(path.with_suffix("").parts).removesuffix(".__init__"): path for path in SOURCES}
+    graph = {
+        name: {module for module in imports(ROOT / path) if module in names and module != name}
+        for name, path in names.items()
+    }
+    for name, found in graph.items():  # `from package import module` means the module
+        graph[name] = {one for one in found if not any(within(other, one) for other in found - {one})}
+    list(TopologicalSorter(graph).static_order())  # raises CycleError with the modules
 
 
 COMMAND = [path for path in SOURCES if path.as_posix().startswith("interp/")]

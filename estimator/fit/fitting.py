@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from estimator.fit.claim_match import Mask
 from estimator.fit.free_amounts import LARGEST, Column, column
-from estimator.fit.node_claims import Mask
 from estimator.fit.packing import Demand, pack
 from interpreters.core.resources import PODS
 

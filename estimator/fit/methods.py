@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimator.fit.amounts import spelled
+from estimator.fit.claim_match import Mask
 from estimator.fit.fitting import Columns, Fit, Wanted, fit_sets, place_once
 from estimator.fit.method_names import Method
 from estimator.fit.model import NO_LIMIT, Shortfall
-from estimator.fit.node_claims import Mask
 from interpreters.core.resources import CPU, MEMORY
 
 Order = NDArray[np.intp]

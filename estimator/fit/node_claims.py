@@ -8,19 +8,16 @@ empty term and a term with an invalid requirement match nothing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from estimator.fit.model import NodeReason, Taint
+from estimator.fit.claim_match import ClaimMatch, Mask
+from estimator.fit.model import Taint
 from estimator.fit.node_index import Roster
 from interpreters.core.requirements import NodeClaim, NodeSelectorRequirement, NodeSelectorTerm, Toleration
-
-Mask = NDArray[np.bool_]
 
 CLOSED: Final = "were unschedulable"
 NOT_SELECTED: Final = "didn't match the pod's node affinity/selector"
@@ -32,25 +29,6 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _LABEL_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
 _LABEL_NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 _LABEL_PREFIX: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimMatch:
-    """Which nodes a claim admits; for the others a reason each, as an index into `wordings`."""
-
-    admitted: Mask
-    refusal: NDArray[np.intp]
-    wordings: tuple[str, ...]
-
-    @property
-    def count(self) -> int:
-        return int(self.admitted.sum())
-
-    def reasons(self) -> list[NodeReason]:
-        """The refusals, counted, the commonest first."""
-        counted = np.bincount(self.refusal[~self.admitted], minlength=len(self.wordings)).tolist()
-        named = [NodeReason(wording, nodes) for wording, nodes in zip(self.wordings, counted, strict=True) if nodes]
-        return sorted(named, key=lambda reason: (-reason.nodes, reason.reason))
 
 
 def match_claim(claim: NodeClaim | None, roster: Roster) -> ClaimMatch:

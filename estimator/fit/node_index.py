@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from estimator.fit.claim_match import ClaimMatch
 from estimator.fit.model import Node, Taint
-
-if TYPE_CHECKING:
-    from estimator.fit.node_claims import ClaimMatch
 
 T = TypeVar("T", bound=Hashable)
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from estimator.fit.amounts import scheduler_amounts
+from estimator.fit.claim_match import ClaimMatch
 from estimator.fit.fitting import Columns, Wanted, place_all, place_once
 from estimator.fit.free_amounts import FreeAmounts
 from estimator.fit.method_names import WHOLE_SETS, Method
 from estimator.fit.methods import Counted, count_sets
 from estimator.fit.model import NO_LIMIT, AssumedWorkload, Code, NextSet, PluginResult, Shortfall
-from estimator.fit.node_claims import ClaimMatch, match_claim
+from estimator.fit.node_claims import match_claim
 from estimator.fit.node_index import Roster
 from estimator.fit.quota import tightest
 from estimator.fit.reasons import component_match, is_shortage, next_set, sentence

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from estimator.fit.amounts import spelled
+from estimator.fit.claim_match import ClaimMatch
 from estimator.fit.fitting import Columns, Wanted
 from estimator.fit.free_amounts import LARGEST, Column
 from estimator.fit.model import ComponentMatch, NextSet, NodeReason, Shortfall
-from estimator.fit.node_claims import ClaimMatch
 from estimator.fit.node_index import Roster
 from interpreters.core.resources import PODS
 

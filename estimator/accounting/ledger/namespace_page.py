@@ -6,9 +6,11 @@ questions and the writing, and each sees what those before it left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from estimator.accounting.demand import Demand, Target, WorkloadKey
 from estimator.accounting.ledger import queries
@@ -27,12 +29,23 @@ from estimator.accounting.ledger.sums import (
 )
 from estimator.quotas.amounts import NanoAmounts, no_amounts
 
-if TYPE_CHECKING:
-    from estimator.accounting.ledger.transactions import Transaction
+
+class Transaction(Protocol):
+    """What a page needs of the transaction that it belongs to: answers to questions that pages ask together."""
+
+    connection: AsyncConnection
+    now: float
+    read_only: bool
+
+    async def read_charges(self, workloads: Mapping[str, Sequence[WorkloadKey]]) -> None: ...
+
+    async def read_sums(self, namespaces: Sequence[str], values: Sequence[str]) -> None: ...
+
+    async def read_decisions(self, requests: Sequence[str]) -> list[Decision]: ...
 
 
 class Page:
-    """The charges of one namespace inside one transaction. `Transaction` opens it."""
+    """The charges of one namespace inside one transaction."""
 
     def __init__(self, transaction: Transaction, namespace: str) -> None:
         self.namespace = namespace
