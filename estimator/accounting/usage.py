@@ -1,4 +1,4 @@
-"""How much a workload uses: by the rule of a binding, per cluster, per component, and by the older rule beside it.
+"""How much a workload uses: by the rule of a binding, per cluster and per component.
 
 With components, every target cluster runs one whole set; without, the target clusters share out replicas of one pod
 template. Before a binding names clusters it uses nothing, and the ledger charges one set for it.
@@ -75,19 +75,6 @@ def usage_by_cluster(demand: Demand) -> dict[str, NanoAmounts]:
             add(total, _scaled(part, pods))
             add(total, {PODS: pods * NANO})
     return {cluster: without_zeros(amounts) for cluster, amounts in answer.items()}
-
-
-def legacy_usage(demand: Demand, *, unscheduled_sets: int = 0) -> NanoAmounts:
-    """The older accounting: every pod is charged as the largest one. Never less than `usage`."""
-    largest = no_amounts()
-    pods = 0
-    for share in shares(demand, unscheduled_sets=unscheduled_sets):
-        if not share.pods:
-            continue
-        pods += share.pods
-        for resource, nano in parse_amounts(share.part.request).items():
-            largest[resource] = max(largest.get(resource, 0), nano)
-    return without_zeros({resource: nano * pods for resource, nano in largest.items()})
 
 
 def binding_usage(binding: dict[str, Any]) -> dict[str, Quantity]:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Literal
 
 Rounding = Literal["largest-remainder", "webster"]
-ROUNDINGS: Final[tuple[Rounding, ...]] = ("largest-remainder", "webster")
 
 
 def divide(

@@ -59,9 +59,7 @@ def test_the_newest_is_the_last_and_they_are_in_order() -> None:
     [
         ("records_components", False, True),
         ("reschedules_from_first_group", False, True),
-        ("estimator_sends_bytes_only", False, True),
         ("schedules_by_priority", False, True),
-        ("retains_on_every_change", False, True),
         ("purge_modes", ("Directly", "Gracefully", "Never", "Immediately", "Graciously"),
          ("Directly", "Gracefully", "Never")),
     ],

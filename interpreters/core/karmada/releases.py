@@ -45,18 +45,8 @@ class Release:
         return kept if self >= KARMADA_1_19 else (*kept, *RENAMED_PURGE_MODES)
 
     @property
-    def estimator_sends_bytes_only(self) -> bool:
-        """The scheduler fills only the `…Bytes` fields of an estimator request; before, the older ones beside them."""
-        return self >= KARMADA_1_19
-
-    @property
     def schedules_by_priority(self) -> bool:
         """The feature gate PriorityBasedScheduling is on unless switched off."""
-        return self >= KARMADA_1_19
-
-    @property
-    def retains_on_every_change(self) -> bool:
-        """Retain is called for any change of a Work or of the object in the member, not only for drift."""
         return self >= KARMADA_1_19
 
 

@@ -21,12 +21,11 @@ from estimator.accounting.usage import (
     PODS,
     binding_usage,
     counted_usage,
-    legacy_usage,
     shares,
     usage,
     usage_by_cluster,
 )
-from estimator.quotas.amounts import total_of, without_zeros
+from estimator.quotas.amounts import NanoAmounts, no_amounts, parse_amounts, total_of, without_zeros
 from interpreters.core.quantity import NANO
 from tests.estimator.accounting.samples import book
 
@@ -46,6 +45,19 @@ DEMANDS = WITH_COMPONENTS | WITH_REPLICAS
 KEYS = st.builds(Key, st.just("x.io"), st.sampled_from(["Job", "Fleet"]), st.sampled_from(["n1", "n2"]),
                  st.sampled_from(["a", "b", "c"]))  # fmt: skip
 BINDINGS = st.lists(st.tuples(KEYS, DEMANDS), max_size=8)
+
+
+def legacy_usage(demand: Demand) -> NanoAmounts:
+    """The older accounting: every pod is charged as the largest one. Never less than `usage`."""
+    largest = no_amounts()
+    pods = 0
+    for share in shares(demand):
+        if not share.pods:
+            continue
+        pods += share.pods
+        for resource, nano in parse_amounts(share.part.request).items():
+            largest[resource] = max(largest.get(resource, 0), nano)
+    return without_zeros({resource: nano * pods for resource, nano in largest.items()})
 
 
 @given(DEMANDS)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator.placement.division import ROUNDINGS, Rounding, divide
+from estimator.placement.division import Rounding, divide
 
 NAMES = st.sampled_from("abcdefgh")
 WEIGHTS = st.dictionaries(NAMES, st.integers(0, 1000), min_size=1)
@@ -50,7 +51,7 @@ def test_the_largest_remainder_stays_within_one_of_the_exact_share(total: int, w
         assert all(got[name] <= weight for name, weight in weights.items())
 
 
-@given(st.integers(0, 300), WEIGHTS, st.sampled_from(ROUNDINGS), st.text(max_size=4))
+@given(st.integers(0, 300), WEIGHTS, st.sampled_from(get_args(Rounding)), st.text(max_size=4))
 def test_shares_add_up_and_do_not_depend_on_order(
     total: int, weights: dict[str, int], rounding: Rounding, uid: str
 ) -> None:
