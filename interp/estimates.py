@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from estimator.clusters.once import KnownCluster
-from estimator.fit.estimation import estimate_replicas, estimate_sets
-from estimator.fit.merge import tightest
 from estimator.fit.method_names import WHOLE_SETS, Method
-from estimator.fit.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Code, Estimate
+from estimator.fit.model import NO_LIMIT, NO_OPINION, AssumedWorkload
 from estimator.fit.plugins import default_plugins
-from estimator.fit.summary import general_replicas, general_sets
+from estimator.fit.question import Question as ClusterQuestion
+from estimator.fit.question import Source, Ways, replicas_question, sets_question
 from interpreters.core.requirements import Component, ReplicaRequirements, Wire
 
 
@@ -41,13 +39,6 @@ class Workload(Wire, frozen=True, omit_defaults=False):
     def __str__(self) -> str:
         parts = ", ".join(f"{part.name} x {part.replicas}{_amounts(part)}" for part in self.components)
         return f"{self.kind} {self.namespace}/{self.name}: {parts}"
-
-
-class Source(Wire, frozen=True, omit_defaults=False):
-    """One estimator's answer: from the cluster's nodes (`accurate`) or from its summary and models (`general`)."""
-
-    estimator: str
-    estimate: Estimate
 
 
 class ClusterAnswer(Wire, frozen=True, omit_defaults=False):
@@ -86,10 +77,11 @@ def answer(workload: Workload, clusters: Sequence[KnownCluster], question: Quest
 
 def _in_cluster(workload: Workload, cluster: KnownCluster, question: Question) -> ClusterAnswer:
     unit = "replicas" if question.replicas else "sets"
-    sources = list(_sources(workload, cluster, question))
-    smallest = tightest([source.estimate for source in sources]) if sources else None
-    if smallest is None or smallest.code is Code.ERROR:
-        problem = "; ".join(smallest.reasons) if smallest else cluster.problem or "nothing is known of it"
+    asked = _asked(workload, question)
+    answered = asked.ask(cluster.state, cluster.summary, cluster.problem or "nothing is known of it")
+    smallest, sources = answered.estimate, list(answered.sources)
+    if not answered.has_opinion:
+        problem = "; ".join(smallest.reasons)
         return ClusterAnswer(cluster.name, unit, NO_OPINION, None, False, "", problem, cluster.staleness, sources)
     pods = smallest.count if smallest.unit == "replicas" else smallest.replicas
     replicas = None if smallest.count == NO_LIMIT else pods
@@ -98,33 +90,15 @@ def _in_cluster(workload: Workload, cluster: KnownCluster, question: Question) -
     return ClusterAnswer(cluster.name, unit, count, replicas, fits, binding, "", cluster.staleness, sources)
 
 
-def _sources(workload: Workload, cluster: KnownCluster, question: Question) -> Iterator[Source]:
-    # A single template is asked for in replicas; several components can only be counted in sets, told in replicas.
-    single = workload.components[0] if question.replicas and len(workload.components) == 1 else None
-    requirements = requirements_of(single, workload.namespace) if single else None
-    plugins, assumed = default_plugins(question.method, quotas=question.quotas), question.assumed
-    if cluster.state is not None:
-        if single:
-            yield Source("accurate", estimate_replicas(cluster.state, requirements, assumed=assumed, plugins=plugins))
-        else:
-            yield Source(
-                "accurate",
-                estimate_sets(
-                    cluster.state,
-                    workload.components,
-                    workload.namespace,
-                    assumed=assumed,
-                    method=question.method,
-                    plugins=plugins,
-                ),
-            )
-    if cluster.summary is not None:
-        how: dict[str, Any] = {"assumed": assumed, "use_models": question.use_models, "lenient": question.lenient}
-        if single:
-            estimate = general_replicas(cluster.summary, requirements, **how)
-        else:
-            estimate = general_sets(cluster.summary, workload.components, **how)
-        yield Source("general", estimate)
+def _asked(workload: Workload, question: Question) -> ClusterQuestion:
+    """A single template is asked for in replicas; several components can only be counted in sets, told in replicas."""
+    ways = Ways(
+        question.assumed, question.method, default_plugins(question.method, quotas=question.quotas),
+        question.use_models, question.lenient,
+    )  # fmt: skip
+    if question.replicas and len(workload.components) == 1:
+        return replicas_question(requirements_of(workload.components[0], workload.namespace), ways)
+    return sets_question(workload.components, workload.namespace, ways)
 
 
 def requirements_of(component: Component, namespace: str) -> ReplicaRequirements:

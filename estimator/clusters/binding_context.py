@@ -30,7 +30,7 @@ _NOT_ALLOWED: Final = (401, 403)
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class BindingContext:
     """Everything that was read. `policies` are all that could be about it while there is no binding."""
 
     namespace: str
@@ -47,7 +47,7 @@ class Scene:
     unreadable: list[str] = field(default_factory=list)
 
 
-async def read_scene(server: ApiServer, namespace: str, name: str) -> Scene:
+async def read_binding_context(server: ApiServer, namespace: str, name: str) -> BindingContext:
     """Look once. An empty namespace means a ClusterResourceBinding. Raises `ApiError`."""
     reader = _Reader(server)
     bindings = BINDING if namespace else CLUSTER_BINDING
@@ -58,14 +58,16 @@ async def read_scene(server: ApiServer, namespace: str, name: str) -> Scene:
         policies = await reader.all(CLUSTER_POLICY)
         if namespace:
             policies += await reader.all(POLICY, namespace)
-        return Scene(namespace, name, policies=policies, clusters=clusters, events=events, unreadable=reader.refused)
+        return BindingContext(
+            namespace, name, policies=policies, clusters=clusters, events=events, unreadable=reader.refused
+        )
     quotas, others = [], []
     if namespace:
         quotas = await reader.all(FEDERATED_QUOTA, namespace)
         if (binding.get("spec") or {}).get("workloadAffinityGroups"):
             others = await reader.all(BINDING, namespace)
     policy = await reader.one(policy_path(binding))
-    return Scene(namespace, name, binding, policy, [], clusters, quotas, others, events, reader.refused)
+    return BindingContext(namespace, name, binding, policy, [], clusters, quotas, others, events, reader.refused)
 
 
 def policy_path(binding: Object) -> str:

@@ -1,4 +1,4 @@
-"""A cluster that can be asked, wherever its picture comes from; and one that an API server feeds."""
+"""A cluster that can be asked, wherever its mirror comes from; and one that an API server feeds."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import aiohttp
 
 from estimator.clusters.apiserver import ApiServer, Throttle
 from estimator.clusters.kubeconfig import Access
-from estimator.clusters.mirror import NodeCopy, Picture, PodCopy, QuotaCopy
+from estimator.clusters.mirror import Mirror, NodeCopy, PodCopy, QuotaCopy
 from estimator.clusters.records import NodeRecord, PodRecord
-from estimator.clusters.reflector import Patience, Reflection, Resource
+from estimator.clusters.reflector import Patience, Reflector, Resource
 from estimator.clusters.workloads import WorkloadReference, find_owned
 from estimator.fit.state import ClusterState
 
@@ -27,7 +27,7 @@ NODES: Final = Resource("/api/v1/nodes", NodeRecord)
 PODS: Final = Resource("/api/v1/pods", PodRecord, "status.phase!=Succeeded,status.phase!=Failed")
 QUOTAS: Final = Resource("/api/v1/resourcequotas", dict[str, Any])
 
-Courtesy = Callable[[], Awaitable[None]]
+GiveWay = Callable[[], Awaitable[None]]
 
 
 class Cluster(Protocol):
@@ -38,17 +38,17 @@ class Cluster(Protocol):
 
     @property
     def problem(self) -> str:
-        """What keeps the picture from being up to date; empty when all is well."""
+        """What keeps the mirror from being up to date; empty when all is well."""
 
     @property
     def synced(self) -> bool:
-        """Whether the picture was ever complete."""
+        """Whether the mirror was ever complete."""
 
     def staleness(self) -> float:
-        """For how many seconds the picture may have been wrong."""
+        """For how many seconds the mirror may have been wrong."""
 
     def state(self) -> ClusterState | None:
-        """The picture to estimate with; None while there is none that can be trusted."""
+        """The mirror to estimate with; None while there is none that can be trusted."""
 
     def summary(self) -> Mapping[str, Any] | None:
         """Its Karmada Cluster object, if that is known: what the general estimate is made from."""
@@ -57,7 +57,12 @@ class Cluster(Protocol):
         """How many pods of the workload have been waiting for a node longer than that; None as for `state`."""
 
     async def run(self) -> None:
-        """Keep the picture up to date until cancelled."""
+        """Keep the mirror up to date until cancelled."""
+
+
+def why_unknown(cluster: Cluster) -> str:
+    """Why there is no state to estimate with."""
+    return cluster.problem or "the cluster is being read"
 
 
 async def follow(cluster: Cluster) -> None:
@@ -78,42 +83,42 @@ class LiveCluster:
     access: Access
     patience: Patience = field(default_factory=Patience)
     throttle: Throttle = field(default_factory=Throttle)
-    courtesy: Courtesy | None = None
+    give_way: GiveWay | None = None
     lost_after: float = 60.0
-    """Seconds without contact after which the picture is not trusted any more."""
+    """Seconds without contact after which the mirror is not trusted any more."""
 
     quotas: bool = True
     """Whether quotas are followed; without them, no right to read them is needed."""
 
-    picture: Picture = field(default_factory=Picture)
-    reflections: tuple[Reflection[Any], ...] = field(init=False)
+    mirror: Mirror = field(default_factory=Mirror)
+    reflectors: tuple[Reflector[Any], ...] = field(init=False)
     _server: ApiServer | None = None
 
     def __post_init__(self) -> None:
-        def reflect(resource: Resource[Any], copy: Any) -> Reflection[Any]:
-            return Reflection(self.name, resource, copy, self.patience, self.courtesy)
+        def reflect(resource: Resource[Any], copy: Any) -> Reflector[Any]:
+            return Reflector(self.name, resource, copy, self.patience, self.give_way)
 
-        self.reflections = (
-            reflect(NODES, NodeCopy(self.picture)),
-            reflect(PODS, PodCopy(self.picture)),
-            *([reflect(QUOTAS, QuotaCopy(self.picture))] if self.quotas else []),
+        self.reflectors = (
+            reflect(NODES, NodeCopy(self.mirror)),
+            reflect(PODS, PodCopy(self.mirror)),
+            *([reflect(QUOTAS, QuotaCopy(self.mirror))] if self.quotas else []),
         )
 
     @property
     def problem(self) -> str:
-        return next((reflection.problem for reflection in self.reflections if reflection.problem), "")
+        return next((reflector.problem for reflector in self.reflectors if reflector.problem), "")
 
     @property
     def synced(self) -> bool:
-        return all(reflection.synced.is_set() for reflection in self.reflections)
+        return all(reflector.synced.is_set() for reflector in self.reflectors)
 
     def staleness(self) -> float:
         now = time.monotonic()
-        return now - min(reflection.fresh_until(now) for reflection in self.reflections)
+        return now - min(reflector.fresh_until(now) for reflector in self.reflectors)
 
     def state(self) -> ClusterState | None:
         lost = self.problem and self.staleness() > self.lost_after
-        return self.picture.state if self.synced and not lost else None
+        return self.mirror.state if self.synced and not lost else None
 
     def summary(self) -> None:
         """A member cluster's own API server has no Cluster objects."""
@@ -126,14 +131,14 @@ class LiveCluster:
             owned = await find_owned(self._server, workload)
         except (aiohttp.ClientError, TimeoutError, OSError):
             return None  # the cluster is being lost
-        return self.picture.waiting_pods(owned, time.time() - max(seconds, 0.0))
+        return self.mirror.waiting_pods(owned, time.time() - max(seconds, 0.0))
 
     async def run(self) -> None:
         async with ApiServer(self.access, self.throttle) as server, asyncio.TaskGroup() as feeds:
             self._server = server
-            for reflection in self.reflections:
-                feeds.create_task(reflection.run(server), name=f"{self.name} {reflection.resource.path}")
+            for reflector in self.reflectors:
+                feeds.create_task(reflector.run(server), name=f"{self.name} {reflector.resource.path}")
 
     async def wait_synced(self) -> None:
-        for reflection in self.reflections:
-            await reflection.synced.wait()
+        for reflector in self.reflectors:
+            await reflector.synced.wait()

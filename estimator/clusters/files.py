@@ -1,4 +1,4 @@
-"""Pictures from files: what `kubectl get nodes,pods,resourcequotas -A -o json` prints, also YAML, gzip, folders of it.
+"""Mirrors from files: what `kubectl get nodes,pods,resourcequotas -A -o json` prints, also YAML, gzip, folders of it.
 
 Other kinds in the files are passed over, except a Karmada Cluster object, which carries a resource summary of its own.
 """
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from estimator.clusters.mirror import NodeCopy, Picture, PodCopy, QuotaCopy
+from estimator.clusters.mirror import Mirror, NodeCopy, PodCopy, QuotaCopy
 from estimator.clusters.records import NodeRecord, PodRecord
 from estimator.clusters.workloads import WorkloadReference, owned_by_name
 from estimator.fit.state import ClusterState
@@ -49,7 +49,7 @@ class _Listed(_Kinded):
 class FilePicture:
     """What files tell of one cluster."""
 
-    picture: Picture = field(default_factory=Picture)
+    mirror: Mirror = field(default_factory=Mirror)
     summary: dict[str, Any] | None = None
     """The Karmada Cluster object, when one is among the files."""
 
@@ -65,11 +65,11 @@ class FilePicture:
     @property
     def state(self) -> ClusterState | None:
         """What its nodes tell; None when only a Karmada Cluster object tells of it."""
-        return self.picture.state if self.nodes or self.summary is None else None
+        return self.mirror.state if self.nodes or self.summary is None else None
 
 
 def is_kubeconfig(path: Path) -> bool:
-    """Whether a path is a kubeconfig rather than a picture of a cluster. Raises `InputError` when nothing is there."""
+    """Whether a path is a kubeconfig rather than a mirror of a cluster. Raises `InputError` when nothing is there."""
     if path.is_dir():
         return False
     try:
@@ -101,10 +101,10 @@ def read_files(paths: Sequence[Path]) -> FilePicture:
     """Everything that the files and folders tell of one cluster. Raises `InputError` with the file's name.
 
     A list without a node is an empty cluster, and that is a fact. Nothing at all, other objects, or pods on nodes that
-    no file names are a file forgotten, mistaken or half written, and no picture to answer from.
+    no file names are a file forgotten, mistaken or half written, and no mirror to answer from.
     """
     told = FilePicture()
-    nodes, pods, quotas = NodeCopy(told.picture), PodCopy(told.picture), QuotaCopy(told.picture)
+    nodes, pods, quotas = NodeCopy(told.mirror), PodCopy(told.mirror), QuotaCopy(told.mirror)
     for file in [file for path in paths for file in find_files(path)]:
         content = read_bytes(file)
         told.blank &= not content.strip()
@@ -127,7 +127,7 @@ def read_files(paths: Sequence[Path]) -> FilePicture:
                 raise DocumentError(str(file), f"not a {kind}: {misfit(error, by_hand=True)}") from None
             except InputError as error:
                 raise DocumentError(str(file), str(error)) from None
-    elsewhere = told.blank or told.others or told.picture.state.pod_count
+    elsewhere = told.blank or told.others or told.mirror.state.pod_count
     if not told.nodes and told.summary is None and elsewhere:
         where = ", ".join(map(str, paths))
         raise InputError(f"{where}: neither a Node nor a Karmada Cluster object in it; print it with: "
@@ -183,7 +183,7 @@ def _kind(item: _Kinded) -> str:
 
 @dataclass(slots=True)
 class FileCluster:
-    """A cluster whose picture is in files; they are read again when they change."""
+    """A cluster whose mirror is in files; they are read again when they change."""
 
     name: str
     paths: Sequence[Path]
@@ -209,7 +209,7 @@ class FileCluster:
 
     async def unschedulable(self, workload: WorkloadReference, seconds: float) -> int | None:
         owned = owned_by_name(workload)
-        return self.told.picture.waiting_pods(owned, time.time() - max(seconds, 0.0)) if self.told else None
+        return self.told.mirror.waiting_pods(owned, time.time() - max(seconds, 0.0)) if self.told else None
 
     async def run(self) -> None:
         while True:
@@ -217,7 +217,7 @@ class FileCluster:
             await asyncio.sleep(self.look_seconds)
 
     async def look(self) -> None:
-        """Read the files if they changed; a picture that cannot be read leaves the last one standing."""
+        """Read the files if they changed; a mirror that cannot be read leaves the last one standing."""
         try:
             files = [file for path in self.paths for file in find_files(path)]
             seen = tuple((str(file), stat.st_mtime_ns, stat.st_size) for file in files for stat in [file.stat()])

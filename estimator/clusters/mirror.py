@@ -24,7 +24,7 @@ class WaitingPod:
 
 
 @dataclass(slots=True)
-class Picture:
+class Mirror:
     """Everything known of one cluster."""
 
     state: ClusterState = field(default_factory=ClusterState)
@@ -37,28 +37,28 @@ class Picture:
 
 @dataclass(slots=True)
 class NodeCopy:
-    """Puts nodes into the picture."""
+    """Puts nodes into the mirror."""
 
-    picture: Picture
+    mirror: Mirror
 
     def put(self, item: NodeRecord) -> str:
-        self.picture.state.upsert_node(item.node())
+        self.mirror.state.upsert_node(item.node())
         return item.metadata.name
 
     def drop(self, item: NodeRecord) -> None:
-        self.picture.state.remove_node(item.metadata.name)
+        self.mirror.state.remove_node(item.metadata.name)
 
     def keep_only(self, keys: set[str]) -> None:
-        for node in self.picture.state.nodes():
+        for node in self.mirror.state.nodes():
             if node.name not in keys:
-                self.picture.state.remove_node(node.name)
+                self.mirror.state.remove_node(node.name)
 
 
 @dataclass(slots=True)
 class PodCopy:
-    """Puts pods into the picture: those with a node take room on it, those refused a node are remembered as waiting."""
+    """Puts pods into the mirror: those with a node take room on it, those refused a node are remembered as waiting."""
 
-    picture: Picture
+    mirror: Mirror
     _known: set[str] = field(default_factory=set)
 
     def put(self, item: PodRecord) -> str:
@@ -66,15 +66,15 @@ class PodCopy:
         self._known.add(key)
         metadata, node = item.metadata, item.node
         if node:
-            self.picture.state.place_pod(metadata.namespace, metadata.name, node, item.amounts())
-            self.picture.waiting.pop(key, None)
+            self.mirror.state.place_pod(metadata.namespace, metadata.name, node, item.amounts())
+            self.mirror.waiting.pop(key, None)
             return key
-        self.picture.state.remove_pod(metadata.namespace, metadata.name)
+        self.mirror.state.remove_pod(metadata.namespace, metadata.name)
         waiting = _waiting(item)
         if waiting is None:
-            self.picture.waiting.pop(key, None)
+            self.mirror.waiting.pop(key, None)
         else:
-            self.picture.waiting[key] = waiting
+            self.mirror.waiting[key] = waiting
         return key
 
     def drop(self, item: PodRecord) -> None:
@@ -86,20 +86,20 @@ class PodCopy:
 
     def _forget(self, key: str) -> None:
         namespace, _, name = key.partition("/")
-        self.picture.state.remove_pod(namespace, name)
-        self.picture.waiting.pop(key, None)
+        self.mirror.state.remove_pod(namespace, name)
+        self.mirror.waiting.pop(key, None)
         self._known.discard(key)
 
 
 @dataclass(slots=True)
 class QuotaCopy:
-    """Puts resource quotas into the picture; they are few, so they are read whole."""
+    """Puts resource quotas into the mirror; they are few, so they are read whole."""
 
-    picture: Picture
+    mirror: Mirror
     _known: set[tuple[str, str]] = field(default_factory=set)
 
     def put(self, item: dict[str, Any]) -> str:
-        self.picture.state.upsert_quota(item)
+        self.mirror.state.upsert_quota(item)
         namespace, name = _names(item)
         self._known.add((namespace, name))
         return f"{namespace}/{name}"
@@ -112,7 +112,7 @@ class QuotaCopy:
 
     def _forget(self, quotas: Iterable[tuple[str, str]]) -> None:
         for namespace, name in quotas:
-            self.picture.state.remove_quota(namespace, name)
+            self.mirror.state.remove_quota(namespace, name)
             self._known.discard((namespace, name))
 
 

@@ -61,4 +61,4 @@ async def _look(name: str, access: Access, seconds: float) -> KnownCluster:
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-    return KnownCluster(name, cluster.picture.state, staleness=0.0)
+    return KnownCluster(name, cluster.mirror.state, staleness=0.0)

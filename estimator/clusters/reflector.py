@@ -98,14 +98,14 @@ class _Event(msgspec.Struct):
 
 
 @dataclass(slots=True)
-class Reflection(Generic[T]):
+class Reflector(Generic[T]):
     """The state of one copy: whether it is complete, and until when it was known to be true."""
 
     cluster: str
     resource: Resource[T]
     copy: Copy[T]
     patience: Patience = field(default_factory=Patience)
-    courtesy: Callable[[], Awaitable[None]] | None = None
+    give_way: Callable[[], Awaitable[None]] | None = None
     """Awaited between pieces of work, so that answers go first."""
 
     synced: asyncio.Event = field(default_factory=asyncio.Event)
@@ -223,5 +223,5 @@ class Reflection(Generic[T]):
 
     async def _yield(self) -> None:
         await asyncio.sleep(0)
-        if self.courtesy is not None:
-            await self.courtesy()
+        if self.give_way is not None:
+            await self.give_way()

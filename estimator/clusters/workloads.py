@@ -69,7 +69,7 @@ class _Workloads(msgspec.Struct):
 
 
 def owned_by_name(reference: WorkloadReference) -> Owned:
-    """For pictures from files, which hold pods but not what made them."""
+    """For mirrors from files, which hold pods but not what made them."""
     reference.path()
 
     def owned(pod: WaitingPod) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from estimator.fit.amounts import SchedulerAmounts
 from estimator.fit.model import Node
-from estimator.fit.node_index import Roster
+from estimator.fit.node_index import NodeIndex
 from interpreters.core.resources import PODS
 
 Column = NDArray[Any]
@@ -40,30 +40,30 @@ def free_amounts(node: Node, used: Mapping[str, int], pods: int) -> SchedulerAmo
 
 @dataclass(frozen=True, slots=True)
 class FreeAmounts:
-    """Free amounts per resource (`pods` is one), each column in the order of the roster."""
+    """Free amounts per resource (`pods` is one), each column in the order of the node_index."""
 
-    roster: Roster
+    node_index: NodeIndex
     columns: Mapping[str, Column]
 
     @staticmethod
-    def of(roster: Roster, rows: Sequence[SchedulerAmounts]) -> FreeAmounts:
+    def of(node_index: NodeIndex, rows: Sequence[SchedulerAmounts]) -> FreeAmounts:
         resources = sorted({resource for row in rows for resource in row} | {PODS})
-        return FreeAmounts(roster, {name: column([row.get(name, 0) for row in rows]) for name in resources})
+        return FreeAmounts(node_index, {name: column([row.get(name, 0) for row in rows]) for name in resources})
 
     def free(self, resource: str) -> Column:
         """The column of a resource; zeros when no node offers it."""
         found = self.columns.get(resource)
-        return np.zeros(len(self.roster), dtype=np.int64) if found is None else found
+        return np.zeros(len(self.node_index), dtype=np.int64) if found is None else found
 
-    def with_rows(self, roster: Roster, rows: Iterable[tuple[int, SchedulerAmounts]]) -> FreeAmounts:
-        """The same with some nodes' amounts replaced, under a roster of the same nodes."""
+    def with_rows(self, node_index: NodeIndex, rows: Iterable[tuple[int, SchedulerAmounts]]) -> FreeAmounts:
+        """The same with some nodes' amounts replaced, under a node_index of the same nodes."""
         columns = {name: values.copy() for name, values in self.columns.items()}
         for i, row in rows:
             for name in row.keys() - columns.keys():
-                columns[name] = np.zeros(len(roster), dtype=np.int64)
+                columns[name] = np.zeros(len(node_index), dtype=np.int64)
             for name, values in list(columns.items()):
                 amount = row.get(name, 0)
                 if amount > LARGEST:
                     columns[name] = values.astype(object)
                 columns[name][i] = amount
-        return FreeAmounts(roster, columns)
+        return FreeAmounts(node_index, columns)

@@ -16,7 +16,7 @@ import numpy as np
 
 from estimator.fit.claim_match import ClaimMatch, Mask
 from estimator.fit.model import Taint
-from estimator.fit.node_index import Roster
+from estimator.fit.node_index import NodeIndex
 from interpreters.core.requirements import NodeClaim, NodeSelectorRequirement, NodeSelectorTerm, Toleration
 
 CLOSED: Final = "were unschedulable"
@@ -31,14 +31,14 @@ _LABEL_NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _LABEL_PREFIX: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 
 
-def match_claim(claim: NodeClaim | None, roster: Roster) -> ClaimMatch:
-    """Judge all nodes; the answer for a claim is kept with the roster."""
+def match_claim(claim: NodeClaim | None, node_index: NodeIndex) -> ClaimMatch:
+    """Judge all nodes; the answer for a claim is kept with the node_index."""
     key = msgspec.json.encode(claim)
-    found = roster.matches.get(key)
+    found = node_index.matches.get(key)
     if found is None:
-        if len(roster.matches) >= _KEPT_MATCHES:
-            roster.matches.clear()
-        found = roster.matches[key] = _judge(claim or NodeClaim(), roster)
+        if len(node_index.matches) >= _KEPT_MATCHES:
+            node_index.matches.clear()
+        found = node_index.matches[key] = _judge(claim or NodeClaim(), node_index)
     return found
 
 
@@ -46,12 +46,12 @@ def tolerates(tolerations: list[Toleration], taint: Taint) -> bool:
     return any(_tolerates(toleration, taint) for toleration in tolerations)
 
 
-def _judge(claim: NodeClaim, roster: Roster) -> ClaimMatch:
-    barrier_reasons = [_barrier(claim.tolerations, taints, closed) for taints, closed in roster.barriers.values]
+def _judge(claim: NodeClaim, node_index: NodeIndex) -> ClaimMatch:
+    barrier_reasons = [_barrier(claim.tolerations, taints, closed) for taints, closed in node_index.barriers.values]
     wordings = tuple(dict.fromkeys([reason for reason in barrier_reasons if reason] + [NOT_SELECTED]))
     numbers = [wordings.index(reason) if reason else -1 for reason in barrier_reasons]
-    refusal = roster.barriers.spread(numbers, np.intp)
-    unselected = ~_selected(claim, roster)
+    refusal = node_index.barriers.spread(numbers, np.intp)
+    unselected = ~_selected(claim, node_index)
     refusal = np.where((refusal < 0) & unselected, wordings.index(NOT_SELECTED), refusal)
     return ClaimMatch(refusal < 0, refusal, wordings)
 
@@ -76,30 +76,32 @@ def _tolerates(toleration: Toleration, taint: Taint) -> bool:
     return toleration.operator == "Exists"
 
 
-def _selected(claim: NodeClaim, roster: Roster) -> Mask:
-    mask = np.ones(len(roster), dtype=np.bool_)
+def _selected(claim: NodeClaim, node_index: NodeIndex) -> Mask:
+    mask = np.ones(len(node_index), dtype=np.bool_)
     for key, value in claim.node_selector.items():
-        kinds = roster.label(key)
+        kinds = node_index.label(key)
         mask &= kinds.spread([found == value for found in kinds.values], np.bool_)
     if claim.hard_node_affinity is not None:
         terms = claim.hard_node_affinity.node_selector_terms
-        mask &= np.logical_or.reduce([_term(term, roster) for term in terms] or [np.zeros(len(roster), np.bool_)])
+        mask &= np.logical_or.reduce(
+            [_term(term, node_index) for term in terms] or [np.zeros(len(node_index), np.bool_)]
+        )
     return mask
 
 
-def _term(term: NodeSelectorTerm, roster: Roster) -> Mask:
-    mask = np.full(len(roster), bool(term.match_expressions or term.match_fields))
+def _term(term: NodeSelectorTerm, node_index: NodeIndex) -> Mask:
+    mask = np.full(len(node_index), bool(term.match_expressions or term.match_fields))
     for requirement in term.match_expressions:
-        mask &= _label_matches(requirement, roster)
+        mask &= _label_matches(requirement, node_index)
     for requirement in term.match_fields:
-        mask &= _field_matches(requirement, roster)
+        mask &= _field_matches(requirement, node_index)
     return mask
 
 
-def _label_matches(requirement: NodeSelectorRequirement, roster: Roster) -> Mask:
+def _label_matches(requirement: NodeSelectorRequirement, node_index: NodeIndex) -> Mask:
     if not _valid_label_requirement(requirement):
-        return np.zeros(len(roster), dtype=np.bool_)
-    kinds, wanted = roster.label(requirement.key), frozenset(requirement.values)
+        return np.zeros(len(node_index), dtype=np.bool_)
+    kinds, wanted = node_index.label(requirement.key), frozenset(requirement.values)
     return kinds.spread([_value_matches(requirement, wanted, value) for value in kinds.values], np.bool_)
 
 
@@ -122,16 +124,16 @@ def _value_matches(requirement: NodeSelectorRequirement, wanted: frozenset[str],
     return False
 
 
-def _field_matches(requirement: NodeSelectorRequirement, roster: Roster) -> Mask:
+def _field_matches(requirement: NodeSelectorRequirement, node_index: NodeIndex) -> Mask:
     """In or NotIn with one value; a field other than `metadata.name` is empty on every node."""
     if requirement.operator not in ("In", "NotIn") or len(requirement.values) != 1:
-        return np.zeros(len(roster), dtype=np.bool_)
+        return np.zeros(len(node_index), dtype=np.bool_)
     value = requirement.values[0]
     equal: Mask
     if requirement.key == "metadata.name":
-        equal = np.arange(len(roster)) == roster.index.get(value, -1)
+        equal = np.arange(len(node_index)) == node_index.index.get(value, -1)
     else:
-        equal = np.full(len(roster), value == "")
+        equal = np.full(len(node_index), value == "")
     return equal if requirement.operator == "In" else ~equal
 
 

@@ -1,7 +1,7 @@
 """Who the nodes are, apart from what is free on them: names, labels and taints, laid out for questions about claims.
 
-A roster never changes; a changed label or taint makes a new one. So what was worked out for a claim stays true for the
-roster's life, and thousands of nodes that report a heartbeat every few seconds cost nothing.
+An index never changes; a changed label or taint makes a new one. So what was worked out for a claim stays true for the
+life of the index, and thousands of nodes that report a heartbeat every few seconds cost nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Kinds(Generic[T]):
         return np.array(judged, dtype=kind)[self.of_node]
 
 
-class Roster:
+class NodeIndex:
     """The nodes in the order in which they are tried."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:

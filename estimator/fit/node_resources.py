@@ -19,7 +19,7 @@ from estimator.fit.method_names import WHOLE_SETS, Method
 from estimator.fit.methods import Counted, count_sets
 from estimator.fit.model import NO_LIMIT, AssumedWorkload, Code, NextSet, PluginResult, Shortfall
 from estimator.fit.node_claims import match_claim
-from estimator.fit.node_index import Roster
+from estimator.fit.node_index import NodeIndex
 from estimator.fit.quota import tightest
 from estimator.fit.reasons import component_match, is_shortage, next_set, sentence
 from estimator.fit.state import ClusterState
@@ -43,9 +43,9 @@ class NodeResources:
     ) -> PluginResult:
         view = state.view()
         free, left_out = _after_assumed(view, assumed)
-        pod = _Seen.of(Component(_POD, 1, requirements), view.roster)
+        pod = _Seen.of(Component(_POD, 1, requirements), view.node_index)
         count, left = place_all(free, pod.wanted)
-        stop = next_set(pod.wanted, 1, left, pod.match, view.roster)
+        stop = next_set(pod.wanted, 1, left, pod.match, view.node_index)
         return self._result(min(count, NO_LIMIT), [pod], stop, [f"the next pod: {sentence(stop)}"], left_out)
 
     def estimate_components(
@@ -56,7 +56,7 @@ class NodeResources:
         assumed: Sequence[AssumedWorkload] = (),
     ) -> PluginResult:
         view = state.view()
-        seen = [_Seen.of(component, view.roster) for component in components if component.replicas > 0]
+        seen = [_Seen.of(component, view.node_index) for component in components if component.replicas > 0]
         if not seen:
             return PluginResult(self.name, Code.SUCCESS, NO_LIMIT, ["a set without pods fits any number of times"])
         free, left_out = _after_assumed(view, assumed)
@@ -67,7 +67,7 @@ class NodeResources:
             wanted,
             quota_decides=lambda: self.quotas and tightest(state.quotas(namespace), components, ()) is not None,
         )
-        return self._result(counted.sets, seen, *_why(counted, seen, view.roster), left_out, counted.scarce)
+        return self._result(counted.sets, seen, *_why(counted, seen, view.node_index), left_out, counted.scarce)
 
     def _result(
         self,
@@ -99,9 +99,9 @@ class _Seen:
     match: ClaimMatch
 
     @staticmethod
-    def of(component: Component, roster: Roster) -> _Seen:
+    def of(component: Component, node_index: NodeIndex) -> _Seen:
         needs = component.replica_requirements or ComponentRequirements()
-        match = match_claim(needs.node_claim, roster)
+        match = match_claim(needs.node_claim, node_index)
         try:
             amounts = scheduler_amounts(needs.resource_request)
         except InputError as error:
@@ -114,7 +114,7 @@ def _after_assumed(view: FreeAmounts, assumed: Sequence[AssumedWorkload]) -> tup
     free: Columns = view.columns
     left_out = []
     for workload in assumed:
-        set_ = [_Seen.of(part, view.roster).wanted for part in workload.components if part.replicas > 0]
+        set_ = [_Seen.of(part, view.node_index).wanted for part in workload.components if part.replicas > 0]
         placed = place_once(free, set_)
         if placed.sets:
             free = placed.left
@@ -124,7 +124,7 @@ def _after_assumed(view: FreeAmounts, assumed: Sequence[AssumedWorkload]) -> tup
     return free, left_out
 
 
-def _why(counted: Counted, seen: Sequence[_Seen], roster: Roster) -> tuple[NextSet | None, list[str]]:
+def _why(counted: Counted, seen: Sequence[_Seen], node_index: NodeIndex) -> tuple[NextSet | None, list[str]]:
     """What stops the set after the last one, as fields and as a sentence."""
     following = f"set {counted.sets + 1}"
     if counted.scarce:
@@ -135,7 +135,7 @@ def _why(counted: Counted, seen: Sequence[_Seen], roster: Roster) -> tuple[NextS
     if counted.failed is None or counted.left is None:
         return None, []
     match = next(part.match for part in seen if part.wanted is counted.failed)
-    stop = next_set(counted.failed, counted.missing, counted.left, match, roster)
+    stop = next_set(counted.failed, counted.missing, counted.left, match, node_index)
     return stop, [f"{following}: no place for {stop.missing} of {stop.wanted} {stop.component}: {sentence(stop)}"]
 
 

@@ -12,7 +12,7 @@ from estimator.fit.claim_match import ClaimMatch
 from estimator.fit.fitting import Columns, Wanted
 from estimator.fit.free_amounts import LARGEST, Column
 from estimator.fit.model import ComponentMatch, NextSet, NodeReason, Shortfall
-from estimator.fit.node_index import Roster
+from estimator.fit.node_index import NodeIndex
 from interpreters.core.resources import PODS
 
 TOO_MANY_PODS: Final = "too many pods"
@@ -32,9 +32,9 @@ def component_match(wanted: Wanted, match: ClaimMatch) -> ComponentMatch:
     return ComponentMatch(wanted.name, wanted.replicas, len(match.admitted), match.count, match.reasons())
 
 
-def next_set(wanted: Wanted, missing: int, left: Columns, match: ClaimMatch, roster: Roster) -> NextSet:
+def next_set(wanted: Wanted, missing: int, left: Columns, match: ClaimMatch, node_index: NodeIndex) -> NextSet:
     """What the first pod without a place meets on each node; a node may lack several resources."""
-    size = len(roster)
+    size = len(node_index)
     lacking = {
         resource: _lacking(amount, left.get(resource, np.zeros(size, dtype=np.int64)))
         for resource, amount in wanted.amounts.items()
@@ -47,7 +47,7 @@ def next_set(wanted: Wanted, missing: int, left: Columns, match: ClaimMatch, ros
     reasons = match.reasons() + sorted(short, key=lambda reason: (-reason.nodes, reason.reason))
     best = _closest(wanted, lacking, match)
     shortfalls = [] if best is None else _shortfalls(wanted, lacking, best)
-    name = "" if best is None else roster.nodes[best].name
+    name = "" if best is None else node_index.nodes[best].name
     return NextSet(wanted.name, missing, wanted.replicas, size, reasons, name, shortfalls)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from estimator.fit.amounts import SchedulerAmounts, scheduler_amount
 from estimator.fit.free_amounts import FreeAmounts, free_amounts
 from estimator.fit.model import Node
-from estimator.fit.node_index import Roster
+from estimator.fit.node_index import NodeIndex
 from estimator.fit.quota import FreeQuota
 from interpreters.core.errors import InputError, InterpError
 from interpreters.core.pods import pod_requests
@@ -47,7 +47,7 @@ class ClusterState:
         self._counts: dict[str, int] = {}
         self._quotas: dict[str, dict[str, FreeQuota]] = {}
         self._interned: dict[PodAmounts, PodAmounts] = {}
-        self._roster: Roster | None = None
+        self._node_index: NodeIndex | None = None
         self._free: FreeAmounts | None = None
         self._stale: set[str] = set()
         for item in objects:
@@ -75,13 +75,13 @@ class ClusterState:
         self._nodes[new.name] = new
         self._stale.add(new.name)
         if old is None or replace(old, allocatable=new.allocatable, pods=new.pods) != new:
-            self._roster = None
+            self._node_index = None
         if old is None:
             self._free = None
 
     def remove_node(self, name: str) -> None:
         if self._nodes.pop(name, None) is not None:
-            self._roster = self._free = None
+            self._node_index = self._free = None
 
     def upsert_pod(self, pod: Mapping[str, Any]) -> None:
         metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
@@ -143,14 +143,14 @@ class ClusterState:
 
     def view(self) -> FreeAmounts:
         """What is free on each node now. Cheap to ask again: only nodes that changed since are worked out anew."""
-        if self._roster is None:
-            self._roster = Roster(self._nodes.values())
+        if self._node_index is None:
+            self._node_index = NodeIndex(self._nodes.values())
         if self._free is None:
-            self._free = FreeAmounts.of(self._roster, [self._row(name) for name in self._nodes])
-        elif self._stale or self._free.roster is not self._roster:
-            index = self._roster.index
+            self._free = FreeAmounts.of(self._node_index, [self._row(name) for name in self._nodes])
+        elif self._stale or self._free.node_index is not self._node_index:
+            index = self._node_index.index
             rows = [(index[name], self._row(name)) for name in self._stale if name in index]
-            self._free = self._free.with_rows(self._roster, rows)
+            self._free = self._free.with_rows(self._node_index, rows)
         self._stale.clear()
         return self._free
 
@@ -160,7 +160,7 @@ class ClusterState:
         It costs a look at the changed nodes, nothing per pod; the pods themselves are shared and only counted.
         """
         copy = ClusterState()
-        copy._free, copy._roster = self.view(), self._roster
+        copy._free, copy._node_index = self.view(), self._node_index
         copy._nodes, copy._quotas, copy._pods = dict(self._nodes), dict(self._quotas), self._pods
         return copy
 

@@ -20,7 +20,7 @@ SMALL: Final = 16 * 1024
 """Bytes of a question that is small: dozens of components."""
 
 
-class Lanes:
+class EstimateThreads:
     """Threads for small questions, and one for all large ones."""
 
     def __init__(self, threads: int) -> None:
@@ -29,13 +29,13 @@ class Lanes:
 
     async def run(self, size: int, deadline: float | None, work: Callable[[*A], T], *arguments: *A) -> T:
         """What `work` returns. Raises `BusyError` when it has not by the deadline, on the event loop's clock."""
-        lane = self._small if size <= SMALL else self._large
+        threads = self._small if size <= SMALL else self._large
         try:
             async with asyncio.timeout_at(deadline):
-                return await asyncio.get_running_loop().run_in_executor(lane, work, *arguments)
+                return await asyncio.get_running_loop().run_in_executor(threads, work, *arguments)
         except TimeoutError:
             raise BusyError("the estimate was not made in the time for it; ask for less, or give more time") from None
 
     def close(self) -> None:
-        for lane in (self._small, self._large):
-            lane.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._small, self._large):
+            threads.shutdown(wait=False, cancel_futures=True)

@@ -69,7 +69,7 @@ def parse_targets(text: str) -> tuple[ClusterTarget, ...]:
         targets.append(ClusterTarget(name, int(number) if equals else None))
     names = [target.name for target in targets]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise InputError(f"clusters: {', '.join(sorted(twice))} stands twice; name a cluster once")
+        raise InputError(f"clusters: duplicate cluster {', '.join(sorted(twice))}; name a cluster once")
     return tuple(targets)
 
 

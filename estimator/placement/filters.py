@@ -15,7 +15,7 @@ from typing import Final
 from estimator.fit.model import Taint
 from estimator.fit.node_claims import tolerates
 from estimator.placement.policy import Cluster, Placement
-from estimator.placement.workload_affinity import ALONE, Company
+from estimator.placement.workload_affinity import ALONE, AffinityPeers
 from interpreters.core.karmada.api import NOT_READY_TAINT, UNREACHABLE_TAINT
 from interpreters.core.kinds import GroupVersionKind
 
@@ -37,7 +37,7 @@ def obstacle(
     is_target: bool = False,
     unavailable: Collection[str] = (),
     evicting: Mapping[str, str] = _NOTHING,
-    company: Company = ALONE,
+    peers: AffinityPeers = ALONE,
 ) -> Obstacle | None:
     """Why the cluster cannot take the workload; None if it can. `is_target`: it has it already."""
     if cluster.metadata.deletion_timestamp:
@@ -55,7 +55,7 @@ def obstacle(
         _not_ready(cluster, placement)
         or _tainted(cluster, placement)
         or _without_api(cluster, kind)
-        or company.obstacle(cluster.name)
+        or peers.obstacle(cluster.name)
     )
 
 

@@ -31,7 +31,7 @@ from estimator.placement.division import Rounding
 from estimator.placement.filters import Obstacle, obstacle
 from estimator.placement.policy import Cluster, ClusterAffinityTerm, Placement
 from estimator.placement.spread import Candidate, choose
-from estimator.placement.workload_affinity import ALONE, Company
+from estimator.placement.workload_affinity import ALONE, AffinityPeers
 
 _WORDS: Final = {
     "clusterNames": "not among clusterNames", "labelSelector": "not selected by labels",
@@ -53,7 +53,7 @@ class Question:
     demand: Demand
     estimate: Estimating
     rounding: Rounding = "largest-remainder"
-    company: Company = ALONE
+    peers: AffinityPeers = ALONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def fail_over(question: Question, before: Decision, unavailable: Collection[str]
     past = Past(before.recorded_affinity_name, before.clusters, unavailable=unavailable)
 
     def estimate(name: str) -> Availability | None:
-        # What the first decision placed is not in the pictures of the clusters yet, so it is taken off here.
+        # What the first decision placed is not in the mirrors of the clusters yet, so it is taken off here.
         found = question.estimate(name)
         held = past.held.get(name) or 0
         if found is None or found.count in (NO_LIMIT, NO_OPINION):
@@ -142,7 +142,7 @@ class _Asked:
             self._obstacles[name] = obstacle(
                 cluster, self.question.placement, self.question.demand.kind,
                 is_target=name in self.past.held, unavailable=self.past.unavailable,
-                evicting=self.past.evicting, company=self.question.company,
+                evicting=self.past.evicting, peers=self.question.peers,
             )  # fmt: skip
         return self._obstacles[name]
 

@@ -72,7 +72,7 @@ def _groups(groups: list[ClusterAffinityTerm], where: str) -> Iterator[Violation
     for i, group in enumerate(groups):
         yield from (Violation(f"{where}[{i}]", problem) for problem in label_key_problems(group.affinity_name))
         if group.affinity_name in seen:
-            yield Violation(where, f"the name {group.affinity_name!r} stands twice; each group needs its own")
+            yield Violation(where, f"duplicate name {group.affinity_name!r}; each group needs its own")
         seen.add(group.affinity_name)
         yield from _affinity(group, f"{where}[{i}]")
         if group.overflow_affinities is not None:
@@ -87,7 +87,7 @@ def _overflow(group: ClusterAffinityTerm, where: str) -> Iterator[Violation]:
         name = overflow.affinity_name
         yield from (Violation(f"{where}[{i}].affinityName", problem) for problem in label_key_problems(name))
         if name in seen:
-            yield Violation(f"{where}[{i}].affinityName", f"{name!r} stands twice in this group")
+            yield Violation(f"{where}[{i}].affinityName", f"duplicate name {name!r} in this group")
         seen.add(name)
         yield from _affinity(overflow, f"{where}[{i}]")
 

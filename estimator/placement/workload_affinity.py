@@ -14,7 +14,7 @@ from estimator.placement.policy import WorkloadAffinity
 
 
 @dataclass(frozen=True, slots=True)
-class Companion:
+class AffinityPeer:
     """Another binding of the namespace: its groups, and the clusters that it was scheduled to."""
 
     name: str
@@ -24,14 +24,14 @@ class Companion:
 
 
 @dataclass(frozen=True, slots=True)
-class Company:
-    """The companions that count for one workload: those it belongs together with, those it must keep apart from."""
+class AffinityPeers:
+    """The peers that count for one workload: those it belongs together with, those it must keep apart from."""
 
-    together: tuple[Companion, ...] = ()
-    apart: tuple[Companion, ...] = ()
+    together: tuple[AffinityPeer, ...] = ()
+    apart: tuple[AffinityPeer, ...] = ()
 
     def obstacle(self, cluster: str) -> tuple[str, str] | None:
-        """Why the cluster is closed to the workload for its companions' sake."""
+        """Why the cluster is closed to the workload for its peers' sake."""
         for one in self.together:
             if cluster not in one.clusters:
                 return "together", f"{one.name} of the same affinity group {one.affinity_group} is not there"
@@ -41,7 +41,7 @@ class Company:
         return None
 
 
-ALONE: Final = Company()
+ALONE: Final = AffinityPeers()
 
 
 def affinity_groups(affinity: WorkloadAffinity | None, labels: Mapping[str, str]) -> dict[str, str]:
@@ -56,22 +56,22 @@ def affinity_groups(affinity: WorkloadAffinity | None, labels: Mapping[str, str]
     }
 
 
-def companion(binding: Mapping[str, Any]) -> Companion:
-    """A binding as another one's companion."""
+def peer(binding: Mapping[str, Any]) -> AffinityPeer:
+    """A binding as another one's peer."""
     metadata, spec = binding.get("metadata") or {}, binding.get("spec") or {}
     groups = spec.get("workloadAffinityGroups") or {}
     clusters = frozenset(str(target.get("name", "")) for target in spec.get("clusters") or ())
-    return Companion(
+    return AffinityPeer(
         str(metadata.get("name", "")), str(groups.get("affinityGroup", "")), str(groups.get("antiAffinityGroup", "")),
         clusters,
     )  # fmt: skip
 
 
-def company_of(name: str, groups: Mapping[str, str], others: Iterable[Companion]) -> Company:
+def company_of(name: str, groups: Mapping[str, str], others: Iterable[AffinityPeer]) -> AffinityPeers:
     """Those of the namespace's bindings that count for the binding `name`; one that is nowhere counts for nothing."""
     placed = [one for one in others if one.name != name and one.clusters]
     affinity, anti = groups.get("affinityGroup"), groups.get("antiAffinityGroup")
-    return Company(
+    return AffinityPeers(
         tuple(one for one in placed if affinity and one.affinity_group == affinity),
         tuple(one for one in placed if anti and one.anti_affinity_group == anti),
     )

@@ -15,7 +15,7 @@ from interpreters.core.karmada.api import QUOTA_ESTIMATE
 
 
 def find_clusters(settings: Settings, precedence: Precedence) -> dict[str, Cluster]:
-    """The clusters by name. Raises `InputError` when there is none, or when a name stands twice."""
+    """The clusters by name. Raises `InputError` when there is none, or for a duplicate name."""
     found: dict[str, Cluster] = {}
     if settings.cluster_name:
         access = (settings.kubeconfig, settings.context, settings.master)
@@ -41,7 +41,7 @@ def _live(name: str, access: tuple[Path | None, str, str], settings: Settings, p
         name,
         find_access(*access),
         throttle=Throttle(settings.kube_api_qps, settings.kube_api_burst),
-        courtesy=precedence.give_way,
+        give_way=precedence.give_way,
         lost_after=settings.lost_after,
         quotas=settings.gate(QUOTA_ESTIMATE),
     )

@@ -26,7 +26,7 @@ class ClusterCollector(Collector):
         synced = GaugeMetricFamily("interp_estimator_cluster_synced", "1 once the first sync is done", labels=labels)
         trusted = GaugeMetricFamily("interp_estimator_cluster_trusted", "1 while estimates are given", labels=labels)
         stale = GaugeMetricFamily(
-            "interp_estimator_staleness_seconds", "For how long the picture may have been wrong", labels=labels
+            "interp_estimator_staleness_seconds", "For how long the mirror may have been wrong", labels=labels
         )
         nodes = GaugeMetricFamily("interp_estimator_nodes", "Nodes known", labels=labels)
         pods = GaugeMetricFamily("interp_estimator_pods", "Pods that take room on a node", labels=labels)
@@ -50,8 +50,8 @@ class ClusterCollector(Collector):
     def _counted(self) -> Iterator[tuple[str, str, int]]:
         for cluster in self._clusters:
             if isinstance(cluster, LiveCluster):
-                for reflection in cluster.reflections:
-                    yield cluster.name, reflection.resource.path.rpartition("/")[2], reflection.relists
+                for reflector in cluster.reflectors:
+                    yield cluster.name, reflector.resource.path.rpartition("/")[2], reflector.relists
 
 
 class Metrics:

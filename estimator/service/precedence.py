@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _LONGEST_PAUSE: Final = 0.1
-_STEPS_AFTER_IT: Final = 10  # so that a steady stream of requests does not starve the picture they are answered from
+_STEPS_AFTER_IT: Final = 10  # so that a steady stream of requests does not starve the mirror they are answered from
 
 
 @dataclass(slots=True)

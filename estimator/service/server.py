@@ -16,7 +16,7 @@ from grpc_reflection.v1alpha import reflection
 
 from estimator.clusters.cluster import Cluster, follow
 from estimator.fit.plugins import default_plugins
-from estimator.fit.threads import Lanes
+from estimator.fit.threads import EstimateThreads
 from estimator.service.clusters import find_clusters
 from estimator.service.metrics import Metrics
 from estimator.service.pb import multicomponent_pb2, service_pb2
@@ -26,7 +26,7 @@ from estimator.service.pb.multicomponent_pb2_grpc import (
 from estimator.service.pb.service_pb2_grpc import add_EstimatorServicer_to_server as add_estimator
 from estimator.service.precedence import Precedence
 from estimator.service.probes import Probes, ProbeServer, Verdict
-from estimator.service.servicers import Desk, EstimatorServicer, MultiComponentServicer
+from estimator.service.servicers import EstimatorServicer, Handlers, MultiComponentServicer
 from estimator.service.settings import Address, Settings
 from estimator.service.tls import server_credentials
 from interpreters.core.errors import InputError
@@ -59,9 +59,9 @@ class EstimatorServer:
         self._settings = settings
         self._clusters = find_clusters(settings, precedence)
         self._metrics = Metrics(list(self._clusters.values()))
-        self._lanes = Lanes(min(settings.parallelism, os.cpu_count() or 1))
+        self._threads = EstimateThreads(min(settings.parallelism, os.cpu_count() or 1))
         plugins = default_plugins(quotas=settings.gate(QUOTA_ESTIMATE))
-        self._desk = Desk(self._clusters, plugins, self._lanes, self._metrics, precedence)
+        self._handlers = Handlers(self._clusters, plugins, self._threads, self._metrics, precedence)
         self._health = health.aio.HealthServicer()
         self._beat = time.monotonic()
         self._stack = AsyncExitStack()
@@ -85,14 +85,14 @@ class EstimatorServer:
         await self._stack.aclose()
 
     async def _start(self) -> None:
-        self._stack.callback(self._lanes.close)
+        self._stack.callback(self._threads.close)
         self._listen_for_probes()
         tasks = [asyncio.create_task(follow(cluster)) for cluster in self._clusters.values()]
         tasks.append(asyncio.create_task(self._keep_beating()))
         self._stack.push_async_callback(_cancel, tasks)
         server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=MOST_AT_ONCE)
-        add_estimator(EstimatorServicer(self._desk), server)
-        add_multi_component_estimator(MultiComponentServicer(self._desk), server)
+        add_estimator(EstimatorServicer(self._handlers), server)
+        add_multi_component_estimator(MultiComponentServicer(self._handlers), server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         if self._settings.reflection:
             reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), server)

@@ -16,14 +16,13 @@ from typing import Any, Final, NoReturn
 import grpc
 
 from estimator.clusters.apiserver import ApiError
-from estimator.clusters.cluster import Cluster
+from estimator.clusters.cluster import Cluster, why_unknown
 from estimator.clusters.workloads import WorkloadReference
 from estimator.fit.bounds import check_assumed, check_components, check_requirements
-from estimator.fit.estimation import estimate_replicas, estimate_sets
 from estimator.fit.framework import Plugin
-from estimator.fit.model import NO_OPINION, Code, Estimate
-from estimator.fit.state import ClusterState
-from estimator.fit.threads import Lanes
+from estimator.fit.model import NO_OPINION, Code
+from estimator.fit.question import Question, Ways, replicas_question, sets_question
+from estimator.fit.threads import EstimateThreads
 from estimator.service import wire
 from estimator.service.metrics import Metrics
 from estimator.service.pb import (
@@ -46,38 +45,38 @@ _LONGEST_NAME: Final = 253
 
 
 @dataclass(slots=True)
-class Desk:
-    """What every method needs: the clusters, the plugins, the threads that estimate, and the books."""
+class Handlers:
+    """What every method needs: the clusters, the plugins, the threads that estimate, and the metrics."""
 
     clusters: Mapping[str, Cluster]
     plugins: list[Plugin]
-    lanes: Lanes
+    threads: EstimateThreads
     metrics: Metrics
     precedence: Precedence = field(default_factory=Precedence)
 
-    async def estimate(self, kind: str, request: Any, context: Context, ask: Callable[[ClusterState], Estimate]) -> int:
-        """The number for one cluster: `ask` runs in a thread, on a picture that stands still."""
+    async def estimate(self, kind: str, request: Any, context: Context, asked: Callable[[], Question]) -> int:
+        """The number for one cluster: the question is read and asked in a thread, of a state that stands still."""
         loop = asyncio.get_running_loop()
         remaining = context.time_remaining()
         deadline = loop.time() + min(remaining if remaining is not None else _MOST_SECONDS, _MOST_SECONDS)
 
-        async def count(cluster: Cluster) -> int:
+        async def count(cluster: Cluster) -> int | None:
             state = cluster.state()
-            if state is None:
-                return self._no_opinion(kind, cluster, context, cluster.problem or "the cluster is being read")
-            estimate = await self.lanes.run(request.ByteSize(), deadline, ask, state.still())
+            still = state.still() if state else None
+            answered = await self.threads.run(request.ByteSize(), deadline, lambda: asked().ask(still))
+            estimate = answered.estimate
             if estimate.code is Code.ERROR:
                 log.error("cluster %s: %s", cluster.name, "; ".join(estimate.reasons))
                 return self._no_opinion(kind, cluster, context, "a plugin failed")
             log.debug("cluster %s: %s %s, %s", cluster.name, estimate.count, estimate.unit, estimate.binding)
-            return estimate.count
+            return estimate.count if answered.has_opinion else None
 
         return await self.answer(kind, request.cluster, context, count)
 
     async def answer(
         self, kind: str, name: str, context: Context, count: Callable[[Cluster], Awaitable[int | None]]
     ) -> int:
-        """Find the cluster, count, and keep the books, whatever happens."""
+        """Find the cluster, count, and record it, whatever happens."""
         started, good = time.monotonic(), False
         try:
             cluster = self.clusters.get(name)
@@ -93,7 +92,7 @@ class Desk:
             with self.precedence.answering():
                 counted = await count(cluster)
             if counted is None:
-                counted = self._no_opinion(kind, cluster, context, cluster.problem or "the cluster is being read")
+                counted = self._no_opinion(kind, cluster, context, why_unknown(cluster))
             good = True
         except RequestError as error:
             await abort(context, grpc.StatusCode.INVALID_ARGUMENT, f"{error!s:.1000}")
@@ -117,33 +116,33 @@ class Desk:
 class EstimatorServicer(service_pb2_grpc.EstimatorServicer):
     """The service that karmada-scheduler and karmada-descheduler call."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, handlers: Handlers) -> None:
+        self._handlers = handlers
 
     async def MaxAvailableReplicas(
         self, request: estimator_pb2.MaxAvailableReplicasRequest, context: Context
     ) -> estimator_pb2.MaxAvailableReplicasResponse:
-        def ask(state: ClusterState) -> Estimate:
+        def asked() -> Question:
             requirements = wire.replica_requirements(request)
             assumed = wire.assumed_workloads(request.assumedWorkloads)
             check_requirements(requirements)
             check_assumed(assumed)
-            return estimate_replicas(state, requirements, assumed=assumed, plugins=self._desk.plugins)
+            return replicas_question(requirements, Ways(assumed, plugins=self._handlers.plugins))
 
-        count = await self._desk.estimate("MaxAvailableReplicas", request, context, ask)
+        count = await self._handlers.estimate("MaxAvailableReplicas", request, context, asked)
         return estimator_pb2.MaxAvailableReplicasResponse(maxReplicas=count)
 
     async def MaxAvailableComponentSets(
         self, request: estimator_pb2.MaxAvailableComponentSetsRequest, context: Context
     ) -> estimator_pb2.MaxAvailableComponentSetsResponse:
-        def ask(state: ClusterState) -> Estimate:
+        def asked() -> Question:
             components = wire.components(request.components)
             assumed = wire.assumed_workloads(request.assumedWorkloads)
             check_components(components)
             check_assumed(assumed)
-            return estimate_sets(state, components, request.namespace, assumed=assumed, plugins=self._desk.plugins)
+            return sets_question(components, request.namespace, Ways(assumed, plugins=self._handlers.plugins))
 
-        count = await self._desk.estimate("MaxAvailableComponentSets", request, context, ask)
+        count = await self._handlers.estimate("MaxAvailableComponentSets", request, context, asked)
         return estimator_pb2.MaxAvailableComponentSetsResponse(maxSets=count)
 
     async def GetUnschedulableReplicas(
@@ -165,25 +164,25 @@ class EstimatorServicer(service_pb2_grpc.EstimatorServicer):
                 code = grpc.StatusCode.NOT_FOUND if error.status == 404 else grpc.StatusCode.UNAVAILABLE
                 await abort(context, code, str(error))
 
-        count = await self._desk.answer("GetUnschedulableReplicas", request.cluster, context, waiting)
+        count = await self._handlers.answer("GetUnschedulableReplicas", request.cluster, context, waiting)
         return estimator_pb2.UnschedulableReplicasResponse(unschedulableReplicas=count)
 
 
 class MultiComponentServicer(multicomponent_pb2_grpc.MultiComponentEstimatorServicer):
     """The separate service that the proposal describes."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, handlers: Handlers) -> None:
+        self._handlers = handlers
 
     async def MaxAvailableComponentSets(
         self, request: multicomponent_pb2.MaxAvailableComponentSetsRequest, context: Context
     ) -> multicomponent_pb2.MaxAvailableComponentSetsResponse:
-        def ask(state: ClusterState) -> Estimate:
+        def asked() -> Question:
             components, namespace = wire.multi_components(request.components)
             check_components(components)
-            return estimate_sets(state, components, namespace, plugins=self._desk.plugins)
+            return sets_question(components, namespace, Ways(plugins=self._handlers.plugins))
 
-        count = await self._desk.estimate("MultiComponentSets", request, context, ask)
+        count = await self._handlers.estimate("MultiComponentSets", request, context, asked)
         return multicomponent_pb2.MaxAvailableComponentSetsResponse(maxSets=count)
 
 

@@ -75,7 +75,7 @@ def read_cases(file: Path) -> list[Case]:
     for position, entry in enumerate(entries):
         case = read_karmada_test(entry, file, position) if is_karmada else _read_ours(entry, file, position, found)
         if case.name in found:
-            raise DocumentError(f"{file}: case {position + 1}", f"the name {case.name!r} stands twice")
+            raise DocumentError(f"{file}: case {position + 1}", f"duplicate name {case.name!r}")
         found[case.name] = case
     return list(found.values())
 

@@ -113,7 +113,7 @@ def _mistake(error: yaml.MarkedYAMLError, text: str, where: str) -> DocumentErro
 
 
 def _has_duplicates(text: str, value: Any) -> bool:
-    """Whether a key in a JSON text stands twice: its value, which has only the last, is then written with fewer quotes.
+    """Whether a JSON text has a duplicate key: its value, which has only the last, is then written with fewer quotes.
 
     That costs a tenth of what looking at every key would. Which key it is and where, the YAML reader knows.
     """
@@ -139,7 +139,7 @@ def _json_stream(text: str, where: str) -> list[Any]:
         if len(found) < len(pairs):
             counts = Counter(key for key, _ in pairs)
             twice = next(key for key, count in counts.items() if count > 1)
-            raise DocumentError(f"{where}: document {len(values) + 1}", f'the key "{twice}" stands twice')
+            raise DocumentError(f"{where}: document {len(values) + 1}", f'duplicate key "{twice}"')
         return found
 
     def finite(number: str) -> float:

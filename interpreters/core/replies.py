@@ -59,7 +59,7 @@ def _component_list(request: Request, values: tuple[bytes, ...]) -> Reply:
         if not 1 <= len(name) <= LONGEST_NAME:
             raise ReplyError(f"{where}.name", f"expected 1 to {LONGEST_NAME} characters, got {len(name)}: {name!r}")
         if name in seen:
-            raise ReplyError(f"{where}.name", f"{name!r} stands twice; names must be unique")
+            raise ReplyError(f"{where}.name", f"duplicate name {name!r}; names must be unique")
         seen.add(name)
         _whole_replicas(component.replicas, f"{where}.replicas")
         needed = component.replica_requirements

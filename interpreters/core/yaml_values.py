@@ -89,7 +89,7 @@ def _refuse_duplicates(loader: KubernetesLoader, node: Any) -> None:
             continue
         name = loader._key(key)
         if name in seen:
-            raise yaml.MarkedYAMLError(problem=f'the key "{name}" stands twice', problem_mark=key.start_mark)
+            raise yaml.MarkedYAMLError(problem=f'duplicate key "{name}"', problem_mark=key.start_mark)
         seen.add(name)
 
 

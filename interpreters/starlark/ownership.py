@@ -73,7 +73,7 @@ class OwnershipRecords:
         name = next(iter(self._names.values())) if is_full else f"__record_{len(self._names)}"
         try:
             self._interpreter.exec(f"{name} = {record}\n")
-        except StarlarkError:  # JSON that is no Starlark, such as a key that stands twice: the call itself will tell
+        except StarlarkError:  # JSON that is no Starlark, such as one with a duplicate key: the call itself will tell
             return None
         if is_full:
             self._names.popitem(last=False)

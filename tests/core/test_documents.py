@@ -100,11 +100,11 @@ def test_merge_keys_work_and_may_be_overridden() -> None:
 DOUBLING = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
 
 MISTAKES = [
-    ("a: 1\na: 2", 'f.yaml:2:1: the key "a" stands twice'),
-    ('{"a": 1,\n "a": 1}', 'f.yaml:2:2: the key "a" stands twice'),
-    ('{"a": 1, "\\u0061": 2}', 'f.yaml:1:10: the key "a" stands twice'),
-    ('[{"x": "\\\\", "b": {"a": "\\"", "a": [{}]}}]', 'f.yaml:1:31: the key "a" stands twice'),
-    ('{"x": 1}\n{"a": 1, "a": 2}', 'f.yaml: document 2: the key "a" stands twice'),
+    ("a: 1\na: 2", 'f.yaml:2:1: duplicate key "a"'),
+    ('{"a": 1,\n "a": 1}', 'f.yaml:2:2: duplicate key "a"'),
+    ('{"a": 1, "\\u0061": 2}', 'f.yaml:1:10: duplicate key "a"'),
+    ('[{"x": "\\\\", "b": {"a": "\\"", "a": [{}]}}]', 'f.yaml:1:31: duplicate key "a"'),
+    ('{"x": 1}\n{"a": 1, "a": 2}', 'f.yaml: document 2: duplicate key "a"'),
     ("a: !!int", "f.yaml:1:4: tagged !!int and no whole number"),
     ("a: !!int 08x", "f.yaml:1:4: tagged !!int and no whole number"),
     ("a: !!float x", "f.yaml:1:4: tagged !!float and no number"),
@@ -158,7 +158,7 @@ def test_what_is_written_reads_back_with_the_same_values_and_types(documents: li
 
 
 class Pairs(list[tuple[str, Any]]):
-    """An object as JSON may write it: keys may stand twice."""
+    """An object as JSON may write it: keys may be duplicates."""
 
     def __str__(self) -> str:
         return "{" + ", ".join(f"{json.dumps(key)}: {written(value)}" for key, value in self) + "}"
@@ -190,7 +190,7 @@ def test_json_is_refused_exactly_when_a_key_stands_twice(value: Pairs) -> None:
     try:
         read = load_values(str(value))
     except DocumentError as error:
-        assert has_twice(value) and "stands twice" in str(error)
+        assert has_twice(value) and "duplicate key" in str(error)
     else:
         assert not has_twice(value) and read == [json.loads(str(value))]
 

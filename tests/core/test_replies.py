@@ -83,7 +83,7 @@ BAD: list[tuple[str, tuple[Any, ...], str]] = [
     ("GetComponents", ([{"name": "a"}],), "components[0].replicas: is missing"),
     ("GetComponents", ([{"name": "", "replicas": 1}],), "components[0].name: expected 1 to 32 characters, got 0"),
     ("GetComponents", ([{"name": LONG, "replicas": 1}],), "expected 1 to 32 characters, got 33"),
-    ("GetComponents", ([{"name": "a", "replicas": 1}] * 2,), "components[1].name: 'a' stands twice"),
+    ("GetComponents", ([{"name": "a", "replicas": 1}] * 2,), "components[1].name: duplicate name 'a'"),
     ("GetComponents", ([{"name": "a", "replicas": 1.5}],), "components[0].replicas: expected a whole number, got 1.5"),
     ("GetComponents", ([{"name": "a", "replicas": -1}],), "components[0].replicas: expected 0 to"),
     ("GetComponents", ([{"name": "a", "replicas": 1, "replicaRequirements": {"nodeClaim": {"nodeSelector": {"d": 1}}}}],),  # noqa: E501

@@ -48,6 +48,6 @@ FILES = (
     HostileFile("a number of a hundred thousand digits", lambda: HEAD + f"a: {'1' * 100_000}\n", 2, "4000 digits"),
     HostileFile("YAML nested 5000 deep", lambda: HEAD + f"a: {'[' * 5000}{']' * 5000}\n", 2, "nested deeper"),
     HostileFile("JSON nested 5000 deep", lambda: f'{{"a": {"[" * 5000}{"]" * 5000}}}', 2, "nested deeper"),
-    HostileFile("a hundred thousand keys of which one stands twice", lambda: "{" + "".join(f'"k{i}": 1,' for i in range(
-        100_000)) + '"k7": 1}', 2, '"k7" stands twice'),
+    HostileFile("a hundred thousand keys with a duplicate", lambda: "{" + "".join(f'"k{i}": 1,' for i in range(
+        100_000)) + '"k7": 1}', 2, 'duplicate key "k7"'),
 )  # fmt: skip

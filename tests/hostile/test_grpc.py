@@ -17,7 +17,7 @@ from estimator.service.pb import estimator_pb2 as pb
 from estimator.service.pb import kubernetes_pb2 as k8s
 from estimator.service.settings import Settings
 from tests.estimator.service.messages import NEW, claim, component, replicas_request, sets_request
-from tests.estimator.service.serving import client, picture, serving
+from tests.estimator.service.serving import client, mirror, serving
 from tests.estimator.service.test_service import SMALL
 
 INVALID, UNKNOWN, TOO_LARGE = (
@@ -58,7 +58,7 @@ async def test_a_hostile_question_is_refused_and_a_small_one_answered(
     tmp_path: Path, name: str, question: Callable[[], Any], code: grpc.StatusCode, says: str
 ) -> None:
     asked = question()
-    async with serving(picture(tmp_path, "member1", SMALL)) as server, client(server) as stub:
+    async with serving(mirror(tmp_path, "member1", SMALL)) as server, client(server) as stub:
         is_sets = isinstance(asked, pb.MaxAvailableComponentSetsRequest)
         method = stub.MaxAvailableComponentSets if is_sets else stub.MaxAvailableReplicas
         hostile = asyncio.ensure_future(method(asked))
@@ -82,13 +82,13 @@ async def test_a_small_question_does_not_wait_for_large_ones(tmp_path: Path) -> 
             assert answered.wait(60)
             raise ValueError("no matter")
 
-    async with serving(picture(tmp_path, "member1", SMALL), parallelism=1) as server, client(server) as stub:
-        plugins = server._desk.plugins
-        server._desk.plugins = [Held()]  # type: ignore[list-item]
+    async with serving(mirror(tmp_path, "member1", SMALL), parallelism=1) as server, client(server) as stub:
+        plugins = server._handlers.plugins
+        server._handlers.plugins = [Held()]  # type: ignore[list-item]
         large = sets_request("member1", component(NEW, "c" * (SMALL_QUESTION + 1), 1, {"cpu": "1"}))
         waiting = [asyncio.ensure_future(stub.MaxAvailableComponentSets(large)) for _ in range(4)]
         await asyncio.sleep(0)
-        server._desk.plugins = plugins
+        server._handlers.plugins = plugins
         assert (await stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "1"}))).maxReplicas == 7
         answered.set()
         await asyncio.gather(*waiting)

@@ -99,7 +99,7 @@ def test_a_policy_that_is_no_yaml_is_a_finding(tree: Path) -> None:
     ran = interp("lint", "deploy", cwd=tree)
     assert (ran.code, ran.out.count("unreadable")) == (1, 1)
     assert "deploy/karmada/p.yaml:9:3" in ran.out
-    assert 'the key "placement" stands twice' in ran.out
+    assert 'duplicate key "placement"' in ran.out
 
 
 def test_a_file_that_is_named_and_found_is_linted_once(tree: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.estimator.clusters.objects import node
-from tests.estimator.service.serving import picture, serving
+from tests.estimator.service.serving import mirror, serving
 from tests.interp.command import Ran, interp
 
 ROOT = Path(__file__).parent.parent.parent
@@ -144,7 +144,7 @@ def test_pictures_of_nodes_make_it_accurate(tmp_path: Path) -> None:
 
 async def test_an_estimator_is_asked_over_grpc(tmp_path: Path) -> None:
     few = [node("n", cpu="6", memory="64Gi", labels={"disk": "ssd"})]
-    async with serving(picture(tmp_path, "cloud-eu", few)) as server:
+    async with serving(mirror(tmp_path, "cloud-eu", few)) as server:
         address = f"cloud-eu=127.0.0.1:{server.port}"
         sets = await asyncio.to_thread(decided, *FLINK, "--estimator", address)
         replicas = await asyncio.to_thread(decided, *WEB, "--estimator", address)

@@ -15,9 +15,10 @@ from referencing.jsonschema import DRAFT202012
 
 from estimator.clusters.files import FileCluster
 from estimator.fit.model import Code, Estimate
+from estimator.fit.question import Question, replicas_question, sets_question
 from interpreters.core.requirements import Component, ReplicaRequirements
 from tests.webhook.server import SCRIPTS, Client, Server, request
-from webhook.endpoints.clusters import Clusters, Question, ask_for_replicas, ask_for_sets
+from webhook.endpoints.clusters import Clusters
 
 
 def node(name: str, cpu: str) -> dict[str, Any]:
@@ -187,9 +188,9 @@ async def test_a_karmada_cluster_object_in_the_files_counts_as_for_interp_estima
     await cluster.look()
     clusters = Clusters({"lab": cluster})
     components = msgspec.convert(SET, list[Component])
-    answer = await clusters.ask(cluster, ask_for_sets(components, "default"))
+    answer = await clusters.ask(cluster, sets_question(components, "default"))
     assert (answer.estimate.count, answer.estimate.method) == (sets, method)
     asked = ReplicaRequirements(resource_request={"cpu": "1200m"})
-    assert (await clusters.ask(cluster, ask_for_replicas(asked))).estimate.count == replicas
+    assert (await clusters.ask(cluster, replicas_question(asked))).estimate.count == replicas
     assert await clusters.fits(components, "default") == [("lab", sets, "; ".join(answer.estimate.reasons))]
     assert clusters.some_may_fit(components, "default") is (sets > 0)

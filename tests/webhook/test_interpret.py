@@ -64,7 +64,7 @@ FAILURES = [  # operation, spec,                               code, part of the
     ("InterpretReplica", {"behaviour": "recurse"}, 422, "", "script"),
     ("InterpretReplica", {"replicas": "three"}, 422, "replicas: expected a number", "script"),
     ("InterpretReplica", {"replicas": -1}, 422, "replicas: expected 0 to", "script"),
-    ("InterpretComponent", {"components": [{"name": "a", "replicas": 1}] * 2}, 422, "stands twice", "script"),
+    ("InterpretComponent", {"components": [{"name": "a", "replicas": 1}] * 2}, 422, "duplicate name", "script"),
     ("InterpretComponent", {"components": [{"name": "x" * 33, "replicas": 1}]}, 422, "1 to 32 characters", "script"),
 ]
 

@@ -76,7 +76,7 @@ def _components(request: Fields, response: Fields) -> list[str]:
         if not isinstance(name, str) or not 1 <= len(name) <= 32:
             found.append(f"{where}.name: expected 1 to 32 characters, got {name!r}")
         if name in seen:
-            found.append(f"{where}.name: {name!r} stands twice")
+            found.append(f"{where}.name: duplicate name {name!r}")
         seen.add(name)
         replicas = component.get("replicas", 0)
         if not isinstance(replicas, int) or not 0 <= replicas < 2**31:

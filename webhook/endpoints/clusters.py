@@ -1,70 +1,35 @@
-"""The clusters that /estimate and /admit look at: pictures from files or live, followed in the background."""
+"""The clusters that /estimate and /admit look at: mirrors from files or live, followed in the background."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
 
-from estimator.clusters.cluster import Cluster, follow
+from estimator.clusters.cluster import Cluster, follow, why_unknown
 from estimator.fit.bounds import check_components
-from estimator.fit.estimation import estimate_replicas, estimate_sets
-from estimator.fit.merge import tightest
-from estimator.fit.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Code, Estimate
-from estimator.fit.state import ClusterState
-from estimator.fit.summary import general_replicas, general_sets
-from estimator.fit.threads import Lanes
+from estimator.fit.model import NO_LIMIT, NO_OPINION, Estimate
+from estimator.fit.question import Question, sets_question
+from estimator.fit.threads import EstimateThreads
 from estimator.service.clusters import find_clusters
 from estimator.service.precedence import Precedence
 from estimator.service.settings import Settings as EstimatorSettings
 from interpreters.background import end_tasks
 from interpreters.core.errors import RequestError
-from interpreters.core.requirements import Component, ReplicaRequirements, Wire
+from interpreters.core.requirements import Component, Wire
 
 _AT_ONCE = 4  # estimates under way in one process; they share its cores with everything else
 
 
 class ClusterAnswer(Wire, frozen=True, omit_defaults=False):
-    """One cluster's estimate, and how old the picture is that it was made from."""
+    """One cluster's estimate, and how old the mirror is that it was made from."""
 
     cluster: str
     estimate: Estimate
     staleness_seconds: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What every cluster is asked: by its nodes, and by its Karmada Cluster object where its files hold one."""
-
-    unit: str
-    by_nodes: Callable[[ClusterState], Estimate]
-    by_summary: Callable[[Mapping[str, Any]], Estimate]
-
-    def answer(self, state: ClusterState | None, summary: Mapping[str, Any] | None) -> Estimate | None:
-        """The smaller estimate; None when nothing is known of the cluster."""
-        found = [self.by_nodes(state)] if state is not None else []
-        found += [self.by_summary(summary)] if summary is not None else []
-        return tightest(found) if found else None
-
-
-def ask_for_sets(components: Sequence[Component], namespace: str, assumed: Sequence[AssumedWorkload] = ()) -> Question:
-    return Question(
-        "sets",
-        lambda state: estimate_sets(state, components, namespace, assumed=assumed),
-        lambda summary: general_sets(summary, components, assumed=assumed),
-    )
-
-
-def ask_for_replicas(requirements: ReplicaRequirements, assumed: Sequence[AssumedWorkload] = ()) -> Question:
-    return Question(
-        "replicas",
-        lambda state: estimate_replicas(state, requirements, assumed=assumed),
-        lambda summary: general_replicas(summary, requirements, assumed=assumed),
-    )
 
 
 @dataclass(slots=True)
@@ -72,7 +37,7 @@ class Clusters:
     """Answers questions about each of them; never blocks the event loop."""
 
     known: Mapping[str, Cluster]
-    lanes: Lanes = field(default_factory=lambda: Lanes(_AT_ONCE))
+    threads: EstimateThreads = field(default_factory=lambda: EstimateThreads(_AT_ONCE))
 
     def select(self, names: Sequence[str]) -> list[Cluster]:
         """These, each once, or all. Raises `RequestError` naming the known ones."""
@@ -88,20 +53,16 @@ class Clusters:
         """`size` is how many bytes the question has: large ones wait for each other. Raises `BusyError`."""
         state, summary = cluster.state(), cluster.summary()
         still = state.still() if state else None
-        estimate = await self.lanes.run(size, deadline, question.answer, still, summary)
-        if estimate is None:
-            why = cluster.problem or "the cluster is being read"
-            return ClusterAnswer(cluster.name, Estimate(question.unit, NO_OPINION, Code.NOOPERATION, [why]), None)
-        if estimate.code is Code.ERROR:
-            estimate = msgspec.structs.replace(estimate, count=NO_OPINION, replicas=None)
-        return ClusterAnswer(cluster.name, estimate, round(cluster.staleness(), 3))
+        answered = await self.threads.run(size, deadline, question.ask, still, summary, why_unknown(cluster))
+        staleness = round(cluster.staleness(), 3) if answered.sources else None
+        return ClusterAnswer(cluster.name, answered.estimate, staleness)
 
     async def fits(
         self, components: Sequence[Component], namespace: str, deadline: float | None = None
     ) -> list[tuple[str, int, str]]:
         """For each cluster how many sets it takes, no opinion counting as no limit, and what stops the next."""
         check_components(components)
-        question, size = ask_for_sets(components, namespace), len(msgspec.json.encode(components))
+        question, size = sets_question(components, namespace), len(msgspec.json.encode(components))
         answers = [await self.ask(cluster, question, deadline, size) for cluster in self.select(())]
         return [
             (
@@ -114,10 +75,10 @@ class Clusters:
 
     def some_may_fit(self, components: Sequence[Component], namespace: str) -> bool:
         """Whether one set fits somewhere; a cluster of which nothing is known has the benefit of the doubt. Blocks."""
-        question = ask_for_sets(components, namespace)
-        pictures = [(cluster.state(), cluster.summary()) for cluster in self.known.values()]
-        answers = (question.answer(state.still() if state else None, summary) for state, summary in pictures)
-        return any(estimate is None or estimate.fits for estimate in answers)
+        question = sets_question(components, namespace)
+        mirrors = [(cluster.state(), cluster.summary()) for cluster in self.known.values()]
+        answers = (question.ask(state.still() if state else None, summary) for state, summary in mirrors)
+        return any(not answered.sources or answered.estimate.fits for answered in answers)
 
     async def unsynced(self) -> str | None:
         """For /readyz: which clusters have not been seen yet."""
@@ -134,5 +95,5 @@ async def following(sources: Sequence[str]) -> AsyncIterator[Clusters]:
     try:
         yield clusters
     finally:
-        clusters.lanes.close()
+        clusters.threads.close()
         await end_tasks(tasks)

@@ -15,6 +15,7 @@ from msgspec import Meta, Raw
 
 from estimator.fit.bounds import check_assumed, check_components, check_requirements
 from estimator.fit.model import NO_LIMIT, NO_OPINION, AssumedWorkload, Estimate
+from estimator.fit.question import Question, Ways, replicas_question, sets_question
 from interpreters.core.decoder_errors import UNREADABLE, misfit
 from interpreters.core.errors import QuantityError, RequestError
 from interpreters.core.json_values import decoded, kind_of, too_many_values
@@ -23,7 +24,7 @@ from interpreters.core.quantity import Quantity
 from interpreters.core.replies import tolerated
 from interpreters.core.requirements import Component, ComponentRequirements, ReplicaRequirements, Wire
 from webhook.endpoints import openapi
-from webhook.endpoints.clusters import ClusterAnswer, Clusters, Question, ask_for_replicas, ask_for_sets
+from webhook.endpoints.clusters import ClusterAnswer, Clusters
 from webhook.endpoints.request import checked_names, received
 from webhook.endpoints.service import Service
 from webhook.endpoints.workloads import interpreted
@@ -87,13 +88,13 @@ async def _question(service: Service, asked: EstimateRequest, deadline: float) -
     if components is not None:
         check_components(components)
         _check(components, "components")
-        return ask_for_sets(components, namespace, asked.assumed_workloads)
+        return sets_question(components, namespace, Ways(asked.assumed_workloads))
     wanted = requirements or ReplicaRequirements()
     check_requirements(wanted)
     _check_amounts(wanted, "replicaRequirements")
     if not wanted.namespace:
         wanted = msgspec.structs.replace(wanted, namespace=namespace)
-    return ask_for_replicas(wanted, asked.assumed_workloads)
+    return replicas_question(wanted, Ways(asked.assumed_workloads))
 
 
 def _check(components: list[Component], where: str) -> None:

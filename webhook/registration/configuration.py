@@ -56,7 +56,7 @@ def object_name(webhook: str) -> str:
 
 
 def check_rules(rules: Iterable[Mapping[str, Any]]) -> None:
-    """Refuse what Karmada refuses in any rule: a `*` in company, an empty list, an operation it does not know."""
+    """Refuse what Karmada refuses in any rule: a `*` in peers, an empty list, an operation it does not know."""
     known = {operation.name for operation in OPERATIONS if operation.registrable} | {"*"}
     for index, rule in enumerate(rules):
         for field in ("apiGroups", "apiVersions", "kinds", "operations"):

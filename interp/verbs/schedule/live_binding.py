@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from estimator.accounting.exceeded_quotas import exceeded
-from estimator.clusters.binding_context import Scene, policy_path, read_scene
+from estimator.clusters.binding_context import BindingContext, policy_path, read_binding_context
 from estimator.fit.model import NO_LIMIT, NO_OPINION
 from estimator.placement.decision import Availability, ClusterVerdict, Decision, Demand, Estimating, GroupReport
 from estimator.placement.diagnosis import (
@@ -30,7 +30,7 @@ from estimator.placement.matching import policy_name
 from estimator.placement.policy import Placement, read_placement
 from estimator.placement.remedies import Circumstance, remedy
 from estimator.placement.scheduling import Past, Question, decide
-from estimator.placement.workload_affinity import companion, company_of
+from estimator.placement.workload_affinity import company_of, peer
 from interp.estimates import Workload
 from interp.options.karmada_release import release_of
 from interp.output.json import print_json
@@ -61,8 +61,8 @@ def explain_live(options: Mapping[str, Any], karmada: Release | None, output: st
     namespace, _, name = options["bindings"][0].rpartition("/")
     if not name or "/" in namespace:
         raise click.UsageError(f'--binding: expected NAMESPACE/NAME, or NAME alone, got "{options["bindings"][0]}"')
-    scene, release = asyncio.run(_read(options, namespace, name, karmada))
-    found = explain(scene, release, options)
+    context, release = asyncio.run(_read(options, namespace, name, karmada))
+    found = explain(context, release, options)
     if output == "json":
         print_json(found)
     elif output == "yaml":
@@ -74,7 +74,7 @@ def explain_live(options: Mapping[str, Any], karmada: Release | None, output: st
 
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200
         print_diagnosis(found, Console(highlight=False, width=width))
-    for refused in scene.unreadable:
+    for refused in context.unreadable:
         print_warning(f"left out: {refused}")
     return 0 if found.scheduled else 1
 
@@ -84,45 +84,45 @@ _DEFAULT: Final = click.core.ParameterSource.DEFAULT
 
 async def _read(
     options: Mapping[str, Any], namespace: str, name: str, karmada: Release | None
-) -> tuple[Scene, Release]:
+) -> tuple[BindingContext, Release]:
     from estimator.clusters.apiserver import ApiServer
     from estimator.clusters.kubeconfig import find_access
 
     async with ApiServer(find_access(options["kubeconfig"], options["context"])) as server:
-        scene = await read_scene(server, namespace, name)
-        return scene, await release_of(server, karmada)
+        context = await read_binding_context(server, namespace, name)
+        return context, await release_of(server, karmada)
 
 
-def explain(scene: Scene, release: Release, options: Mapping[str, Any]) -> Diagnosis:
+def explain(context: BindingContext, release: Release, options: Mapping[str, Any]) -> Diagnosis:
     """The diagnosis of what was read."""
-    kind = (BINDING if scene.namespace else CLUSTER_BINDING).kind
-    title = f"{kind} {'/'.join(filter(None, (scene.namespace, scene.name)))}"
-    if scene.binding is None:
-        return Diagnosis(title, "", str(release), False, [], "", list(_missing(scene)), None, [])
-    binding = scene.binding
+    kind = (BINDING if context.namespace else CLUSTER_BINDING).kind
+    title = f"{kind} {'/'.join(filter(None, (context.namespace, context.name)))}"
+    if context.binding is None:
+        return Diagnosis(title, "", str(release), False, [], "", list(_missing(context)), None, [])
+    binding = context.binding
     spec = binding.get("spec") or {}
     resource = spec.get("resource") or {}
     workload = "/".join(filter(None, (resource.get("namespace"), resource.get("name"))))
-    reasons = list(reasons_of_binding(binding, scene.policy, bool(policy_path(binding))))
-    names = [(kind, scene.name), (str(resource.get("kind")), str(resource.get("name")))]
+    reasons = list(reasons_of_binding(binding, context.policy, bool(policy_path(binding))))
+    names = [(kind, context.name), (str(resource.get("kind")), str(resource.get("name")))]
     targets = list(spec.get("clusters") or ())
     followed = [one for snapshot in spec.get("requiredBy") or () for one in snapshot.get("clusters") or ()]
     scheduled = bool(targets or followed)
-    reasons += reasons_of_events(scene.events, names, "note" if scheduled else "blocks")
+    reasons += reasons_of_events(context.events, names, "note" if scheduled else "blocks")
     title_of_workload = f"{resource.get('kind')} {workload}"
-    if spec.get("placement") is None or not scene.clusters:
-        if not scene.clusters:
+    if spec.get("placement") is None or not context.clusters:
+        if not context.clusters:
             reasons.append(Reason("blocks", "clusters", "no member cluster is known", "join one: karmadactl join"))
         return Diagnosis(title, title_of_workload, str(release), scheduled, targets, "", reasons, None, [])
     placement, demand = read_placement(spec["placement"]), demand_of_binding(binding)
-    members = read_members(scene.clusters, "the live clusters", options["nodes"])
+    members = read_members(context.clusters, "the live clusters", options["nodes"])
     reasons += reasons_of_targets(binding, [member.cluster.name for member in members])
     past = read_past(binding, reschedule=options["reschedule"], release=release).without(options["unavailable"])
-    decision = decide(_question(scene, placement, demand, members, past, options["estimators"]), past)
-    reasons += _quotas(scene, decision)
+    decision = decide(_question(context, placement, demand, members, past, options["estimators"]), past)
+    reasons += _quotas(context, decision)
     again = looks_again(binding, placement, [member.cluster for member in members])
     reasons += _elsewhere(targets, decision, again)
-    about = {str((one.get("metadata") or {}).get("name")): one for one in scene.clusters}
+    about = {str((one.get("metadata") or {}).get("name")): one for one in context.clusters}
     known = {member.cluster.name: member.cluster for member in members}
 
     def change(verdict: ClusterVerdict, group: GroupReport) -> str:
@@ -138,15 +138,22 @@ def explain(scene: Scene, release: Release, options: Mapping[str, Any]) -> Diagn
 
 
 def _question(
-    scene: Scene, placement: Placement, demand: Demand, members: list[Member], past: Past, estimators: tuple[str, ...]
+    context: BindingContext,
+    placement: Placement,
+    demand: Demand,
+    members: list[Member],
+    past: Past,
+    estimators: tuple[str, ...],
 ) -> Question:
-    binding = scene.binding or {}
-    asked = Workload(demand.kind.api_version, demand.kind.kind, scene.namespace, scene.name, list(demand.components))
+    binding = context.binding or {}
+    asked = Workload(
+        demand.kind.api_version, demand.kind.kind, context.namespace, context.name, list(demand.components)
+    )
     estimate = estimating(asked, members, read_addresses(estimators), in_sets=demand.is_whole)
     groups = (binding.get("spec") or {}).get("workloadAffinityGroups") or {}
-    company = company_of(scene.name, groups, [companion(other) for other in scene.others])
+    peers = company_of(context.name, groups, [peer(other) for other in context.others])
     clusters = [member.cluster for member in members]
-    return Question(placement, clusters, demand, _with_own(estimate, demand, past), "webster", company)
+    return Question(placement, clusters, demand, _with_own(estimate, demand, past), "webster", peers)
 
 
 def _with_own(estimate: Estimating, demand: Demand, past: Past) -> Estimating:
@@ -161,13 +168,13 @@ def _with_own(estimate: Estimating, demand: Demand, past: Past) -> Estimating:
     return counted
 
 
-def _quotas(scene: Scene, decision: Decision) -> Iterator[Reason]:
-    spec = (scene.binding or {}).get("spec") or {}
+def _quotas(context: BindingContext, decision: Decision) -> Iterator[Reason]:
+    spec = (context.binding or {}).get("spec") or {}
     if not decision.scheduled:
         return
     clusters = [{"name": one.name, **({} if one.replicas is None else {"replicas": one.replicas})}
                 for one in decision.clusters]  # fmt: skip
-    for one in exceeded(scene.binding or {}, clusters, scene.quotas):
+    for one in exceeded(context.binding or {}, clusters, context.quotas):
         what = f"{one.key}: {one.wanted} wanted beside {one.used} of {one.limit}, {one.short} too much"
         enforced = "where FederatedQuotaEnforcement or interp's admission is on, it is refused"
         weight: Weight = "note" if spec.get("clusters") else "blocks"
@@ -187,14 +194,14 @@ def _elsewhere(targets: list[dict[str, Any]], decision: Decision, again: str) ->
         yield Reason("note", "decision", f"{what}, but Karmada does not look again by itself", hint)
 
 
-def _missing(scene: Scene) -> Iterator[Reason]:
+def _missing(context: BindingContext) -> Iterator[Reason]:
     """Why there is no binding: no policy selects such a workload, or interpreting it failed."""
     yield Reason("blocks", "binding", "there is none by this name", "a binding is called <name>-<kind> in lower case")
-    about = [(str(one.get("kind")), str(one.get("name"))) for event in scene.events
-             if (one := event.get("involvedObject") or {}) and _makes(scene.name, one)]  # fmt: skip
-    failed = list(reasons_of_events(scene.events, about, "blocks"))
+    about = [(str(one.get("kind")), str(one.get("name"))) for event in context.events
+             if (one := event.get("involvedObject") or {}) and _makes(context.name, one)]  # fmt: skip
+    failed = list(reasons_of_events(context.events, about, "blocks"))
     yield from failed
-    could = [policy_name(policy) for policy in scene.policies if _could_select(policy, scene.name)]
+    could = [policy_name(policy) for policy in context.policies if _could_select(policy, context.name)]
     if could:
         yield Reason("note", "policy", f"{', '.join(could)} could be about such a workload")
     else:

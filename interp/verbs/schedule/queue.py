@@ -19,7 +19,7 @@ from estimator.placement.matching import policy_name, unselected
 from estimator.placement.policy import read_placement
 from estimator.placement.priority import NO_PRIORITY, Priority
 from estimator.placement.scheduling import Past, Question, decide, fail_over
-from estimator.placement.workload_affinity import Companion, affinity_groups, companion, company_of
+from estimator.placement.workload_affinity import AffinityPeer, affinity_groups, company_of, peer
 from interp.estimates import Workload, requirements_of
 from interp.verbs.schedule.decisions import Member, ScheduleReport, estimating, unknown_group
 from interpreters.core.documents import Document
@@ -75,25 +75,25 @@ def run(jobs: Sequence[Job], circumstances: Circumstances) -> Iterator[tuple[Sch
     promised: dict[str, list[AssumedWorkload]] = {}
     placed = _placed_before(jobs, circumstances)
     for job in in_order(jobs, circumstances.release):
-        companions = placed.setdefault(job.namespace, {})
-        report, binding = _schedule(job, circumstances, promised, list(companions.values()))
+        peers = placed.setdefault(job.namespace, {})
+        report, binding = _schedule(job, circumstances, promised, list(peers.values()))
         yield report, binding
-        companions[job.binding_name] = companion(binding)
+        peers[job.binding_name] = peer(binding)
         for target in report.decision.clusters if report.decision.scheduled else ():
             parts = _sent(job.said.as_components, target.replicas)
             promised.setdefault(target.name, []).append(AssumedWorkload(parts, job.namespace))
 
 
-def _placed_before(jobs: Sequence[Job], given: Circumstances) -> dict[str, dict[str, Companion]]:
+def _placed_before(jobs: Sequence[Job], given: Circumstances) -> dict[str, dict[str, AffinityPeer]]:
     """By namespace and name, the bindings that are there already: of these workloads and of others."""
-    placed: dict[str, dict[str, Companion]] = {}
+    placed: dict[str, dict[str, AffinityPeer]] = {}
     for binding in given.others:
         metadata = binding.get("metadata") or {}
         known = placed.setdefault(metadata.get("namespace") or "default", {})
-        known[str(metadata.get("name"))] = companion(binding)
+        known[str(metadata.get("name"))] = peer(binding)
     for job in jobs:
         if job.binding is not None:
-            placed.setdefault(job.namespace, {})[job.binding_name] = companion(job.binding)
+            placed.setdefault(job.namespace, {})[job.binding_name] = peer(job.binding)
     return placed
 
 
@@ -108,7 +108,7 @@ def _schedule(
     job: Job,
     given: Circumstances,
     promised: Mapping[str, Sequence[AssumedWorkload]],
-    others: Sequence[Companion],
+    others: Sequence[AffinityPeer],
 ) -> tuple[ScheduleReport, dict[str, Any]]:
     metadata, kind = job.obj.get("metadata") or {}, GroupVersionKind.of(job.obj)
     asked = Workload(kind.api_version, kind.kind, job.namespace, metadata.get("name") or "",

@@ -1,4 +1,4 @@
-"""Pictures from files: JSON, YAML, gzip, lists of every kind, folders, and what is wrong with some."""
+"""Mirrors from files: JSON, YAML, gzip, lists of every kind, folders, and what is wrong with some."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_every_way_to_write_it_gives_the_same_picture(tmp_path: Path, name: str)
     for path in (tmp_path / name, tmp_path):
         told = read_files([path])
         assert (told.nodes, told.pods, told.quotas) == (2, 2, 1)
-        assert told.picture.state.pod_count == 1, "a pod without a node takes no room"
+        assert told.mirror.state.pod_count == 1, "a pod without a node takes no room"
 
 
 def test_lists_whose_items_do_not_say_their_kind_are_read(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_what_is_read_equals_what_the_state_reads_from_the_same_objects(tmp_path
     tainted = node("c", taints=[{"key": "gpu", "value": "yes", "effect": "NoSchedule"}], unschedulable=True)
     objects = [*OBJECTS, sidecar, pod_level, tainted, pod("gone", on="a", phase="Failed")]
     (tmp_path / "all.json").write_text(json.dumps({"kind": "List", "items": objects}))
-    read, expected = read_files([tmp_path]).picture.state, ClusterState(objects)
+    read, expected = read_files([tmp_path]).mirror.state, ClusterState(objects)
     assert read.nodes() == expected.nodes()
     assert read.quotas("default") == expected.quotas("default")
     for resource in ("cpu", "memory", "pods"):

@@ -50,11 +50,11 @@ async def eventually(happened: Callable[[], bool]) -> None:
 
 
 async def settled(server: ApiServerDouble, cluster: LiveCluster) -> None:
-    await eventually(lambda: cluster.synced and all(each.watching for each in cluster.reflections))
+    await eventually(lambda: cluster.synced and all(each.watching for each in cluster.reflectors))
 
 
 def pods_of(cluster: LiveCluster) -> int:
-    return cluster.picture.state.pod_count
+    return cluster.mirror.state.pod_count
 
 
 async def test_there_is_no_opinion_before_the_first_sync_and_one_after(server: ApiServerDouble) -> None:
@@ -89,7 +89,7 @@ async def test_reading_a_list_gives_way_again_and_again(server: ApiServerDouble)
         nonlocal pauses
         pauses += 1
 
-    async with following(server, courtesy=give_way) as cluster:
+    async with following(server, give_way=give_way) as cluster:
         await cluster.wait_synced()
     assert pauses >= 1000 / 50
 
@@ -101,7 +101,7 @@ async def test_changes_arrive_by_watch(server: ApiServerDouble) -> None:
         server.put(pod("two", on="c"))
         server.put(pod("assigned", on="b", phase="Pending"))
         server.put(quota("second", {"cpu": "1"}, {}))
-        await eventually(lambda: pods_of(cluster) == 3 and len(cluster.picture.state.quotas("default")) == 2)
+        await eventually(lambda: pods_of(cluster) == 3 and len(cluster.mirror.state.quotas("default")) == 2)
         server.put(pod("two", on="c", phase="Succeeded"))
         server.delete("Pod", "default/one")
         server.delete("Node", "a")
@@ -109,8 +109,8 @@ async def test_changes_arrive_by_watch(server: ApiServerDouble) -> None:
         await eventually(
             lambda: (
                 pods_of(cluster) == 1
-                and cluster.picture.state.node_count == 2
-                and len(cluster.picture.state.quotas("default")) == 1
+                and cluster.mirror.state.node_count == 2
+                and len(cluster.mirror.state.quotas("default")) == 1
             )
         )
         assert server.counted()["list Pod"] == 1
@@ -133,10 +133,10 @@ async def test_a_bookmark_moves_the_place_to_resume_from(server: ApiServerDouble
         await settled(server, cluster)
         for i in range(20):
             server.put(node(f"n{i}"))
-        await eventually(lambda: cluster.picture.state.node_count == 22)
+        await eventually(lambda: cluster.mirror.state.node_count == 22)
         server.bookmark()
         bookmarked = str(server.version)
-        await eventually(lambda: all(each._version == bookmarked for each in cluster.reflections))
+        await eventually(lambda: all(each._version == bookmarked for each in cluster.reflectors))
         server.forget_history()
         server.drop_watches()
         await settled(server, cluster)
@@ -159,8 +159,8 @@ async def test_an_expired_version_means_a_new_list_and_what_vanished_meanwhile_i
         server.forget_history()
         await server.start(port=server.port)
         await eventually(lambda: pods_of(cluster) == 7)
-        await eventually(lambda: cluster.picture.state.node_count == 1)
-        await eventually(lambda: cluster.picture.state.quotas("default") == ())
+        await eventually(lambda: cluster.mirror.state.node_count == 1)
+        await eventually(lambda: cluster.mirror.state.quotas("default") == ())
         assert server.counted()["list Pod"] >= 2
 
 
@@ -214,7 +214,7 @@ async def test_an_object_that_cannot_be_read_does_not_hold_up_the_others(server:
     server.put({"kind": "Pod", "metadata": {"name": "broken", "namespace": "default"}, "spec": 5})
     async with following(server) as cluster:
         await cluster.wait_synced()
-        assert (cluster.picture.state.node_count, pods_of(cluster)) == (2, 1)
+        assert (cluster.mirror.state.node_count, pods_of(cluster)) == (2, 1)
 
 
 async def test_a_silent_stream_is_not_trusted_for_ever(server: ApiServerDouble) -> None:
@@ -307,7 +307,7 @@ async def test_unschedulable_pods_of_a_deployment_are_those_of_its_current_templ
         assert await cluster.unschedulable(reference, 60.0) == 2
         assert await cluster.unschedulable(reference, -5.0) == 2
         server.put(pod("n1", on="a"))
-        await eventually(lambda: len(cluster.picture.waiting) == 3)
+        await eventually(lambda: len(cluster.mirror.waiting) == 3)
         assert await cluster.unschedulable(reference, 60.0) == 1
 
 

@@ -1,4 +1,4 @@
-"""Whatever happens on the way, the picture ends up equal to what the API server holds."""
+"""Whatever happens on the way, the mirror ends up equal to what the API server holds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def told(state: ClusterState) -> dict[str, Any]:
     view = state.view()
     free = {
         name: {resource: int(view.free(resource)[i]) for resource in ("cpu", "memory", "pods")}
-        for name, i in view.roster.index.items()
+        for name, i in view.node_index.index.items()
     }
     nodes = {each.name: each for each in state.nodes()}
     return {"nodes": nodes, "free": free, "pods": state.pod_count, "quotas": state.quotas("default")}
@@ -72,7 +72,7 @@ async def test_the_picture_ends_up_equal_to_the_server(seed: int) -> None:
             await asyncio.sleep(0)
         expected = told(ClusterState(item for kind in server.objects.values() for item in kind.values()))
         async with asyncio.timeout(30):
-            while not cluster.synced or told(cluster.picture.state) != expected:
+            while not cluster.synced or told(cluster.mirror.state) != expected:
                 await asyncio.sleep(0.01)
     finally:
         running.cancel()

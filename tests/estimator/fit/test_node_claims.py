@@ -9,7 +9,7 @@ import pytest
 
 from estimator.fit.model import Node
 from estimator.fit.node_claims import match_claim
-from estimator.fit.node_index import Roster
+from estimator.fit.node_index import NodeIndex
 from interpreters.core.requirements import NodeClaim
 from tests.estimator.fit.worlds import node
 
@@ -22,9 +22,9 @@ NODES = [
 
 
 def admitted(claim: dict[str, Any] | None, nodes: list[dict[str, Any]]) -> list[str]:
-    roster = Roster(Node.of(each) for each in nodes)
-    match = match_claim(msgspec.convert(claim, NodeClaim | None), roster)
-    return [each.name for each, yes in zip(roster.nodes, match.admitted, strict=True) if yes]
+    node_index = NodeIndex(Node.of(each) for each in nodes)
+    match = match_claim(msgspec.convert(claim, NodeClaim | None), node_index)
+    return [each.name for each, yes in zip(node_index.nodes, match.admitted, strict=True) if yes]
 
 
 def expression(key: str, operator: str, *values: str) -> dict[str, Any]:
@@ -163,8 +163,8 @@ def test_taints_keep_pods_away_that_do_not_tolerate_them(tolerations: list[Any],
 
 
 def test_every_refused_node_has_one_reason_and_they_are_counted() -> None:
-    roster = Roster(Node.of(each) for each in [*TAINTED, node("fast", labels={"disk": "ssd"})])
-    match = match_claim(NodeClaim(node_selector={"disk": "ssd"}), roster)
+    node_index = NodeIndex(Node.of(each) for each in [*TAINTED, node("fast", labels={"disk": "ssd"})])
+    match = match_claim(NodeClaim(node_selector={"disk": "ssd"}), node_index)
     assert [(reason.nodes, reason.reason) for reason in match.reasons()] == [
         (2, "didn't match the pod's node affinity/selector"),
         (2, "had untolerated taint {gpu: a100}"),

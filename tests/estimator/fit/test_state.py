@@ -15,14 +15,14 @@ from tests.estimator.fit.worlds import cluster, node, pod, quota
 
 def free(state: ClusterState, name: str) -> dict[str, int]:
     view = state.view()
-    row = view.roster.index[name]
+    row = view.node_index.index[name]
     return {resource: int(values[row]) for resource, values in view.columns.items()}
 
 
-def picture(state: ClusterState) -> dict[str, dict[str, int]]:
+def mirror(state: ClusterState) -> dict[str, dict[str, int]]:
     return {
         each.name: {resource: amount for resource, amount in free(state, each.name).items() if amount}
-        for each in state.view().roster.nodes
+        for each in state.view().node_index.nodes
     }
 
 
@@ -55,11 +55,11 @@ def test_a_pod_without_a_node_counts_nowhere() -> None:
 
 def test_a_pod_on_an_unknown_node_counts_when_the_node_appears_and_again_when_it_comes_back() -> None:
     state = cluster(pod("p", "late", cpu="1"), node("a"))
-    assert state.view().roster.index == {"a": 0}
+    assert state.view().node_index.index == {"a": 0}
     state.upsert_node(node("late"))
     assert free(state, "late")["cpu"] == 3000
     state.remove_node("late")
-    assert len(state.view().roster) == 1
+    assert len(state.view().node_index) == 1
     state.upsert_node(node("late"))
     assert free(state, "late")["cpu"] == 3000
 
@@ -94,11 +94,11 @@ def test_a_changed_allocatable_keeps_what_is_known_of_labels() -> None:
     state = cluster(node("a"), node("b"))
     before = state.view()
     state.upsert_node(node("a", cpu="8"))
-    assert state.view().roster is before.roster
+    assert state.view().node_index is before.node_index
     assert state.view().free("cpu").tolist() == [8000, 4000]
     state.upsert_node(node("a", cpu="8", labels={"disk": "ssd"}))
-    assert state.view().roster is not before.roster
-    assert state.view().roster.nodes[0].labels == {"disk": "ssd"}
+    assert state.view().node_index is not before.node_index
+    assert state.view().node_index.nodes[0].labels == {"disk": "ssd"}
 
 
 def test_amounts_beyond_64_bits_are_kept_exact() -> None:
@@ -155,7 +155,7 @@ def test_many_changes_end_where_a_fresh_start_ends(seed: int) -> None:
     for step in range(200):
         change(rng, state, nodes, pods)
         if step % 7 == 0:
-            assert picture(state) == picture(ClusterState([*nodes.values(), *pods.values()]))
+            assert mirror(state) == mirror(ClusterState([*nodes.values(), *pods.values()]))
 
 
 BROKEN = [
@@ -168,10 +168,10 @@ BROKEN = [
 @pytest.mark.parametrize(("item", "message"), BROKEN)
 def test_an_object_that_cannot_be_read_is_named_and_changes_nothing(item: dict[str, Any], message: str) -> None:
     state = cluster(node("a"), pod("p", "a", cpu="1"), quota("q", {"cpu": "1"}))
-    before = picture(state)
+    before = mirror(state)
     with pytest.raises(InputError) as caught:
         state.upsert(item)
     assert str(caught.value).startswith(message)
     assert "is not a quantity" in str(caught.value)
-    assert picture(state) == before
+    assert mirror(state) == before
     assert len(state.quotas("default")) == 1

@@ -11,7 +11,7 @@ from estimator.placement.filters import obstacle
 from estimator.placement.history import read_past
 from estimator.placement.policy import read_placement
 from estimator.placement.scheduling import Question, decide
-from estimator.placement.workload_affinity import ALONE, Companion, Company, affinity_groups, companion, company_of
+from estimator.placement.workload_affinity import ALONE, AffinityPeer, AffinityPeers, affinity_groups, company_of, peer
 from interpreters.core.errors import InputError
 from interpreters.core.karmada.releases import KARMADA_1_18, KARMADA_1_19, Release
 from tests.estimator.placement.fleet import DEPLOYMENT, DYNAMIC, cluster, groups, question, shares, verdicts
@@ -97,13 +97,13 @@ def test_labels_make_the_groups_of_a_binding(labels: dict[str, str], expected: d
     assert affinity_groups(None, labels) == {}
 
 
-TOGETHER = Companion("front", affinity_group="app=shop", clusters=frozenset({"a", "b"}))
-APART = Companion("rival", anti_affinity_group="rack=1", clusters=frozenset({"b"}))
-NOWHERE = Companion("new", "app=shop", "rack=1")
+TOGETHER = AffinityPeer("front", affinity_group="app=shop", clusters=frozenset({"a", "b"}))
+APART = AffinityPeer("rival", anti_affinity_group="rack=1", clusters=frozenset({"b"}))
+NOWHERE = AffinityPeer("new", "app=shop", "rack=1")
 
 
 @pytest.mark.parametrize(
-    ("company", "filtered"),
+    ("peers", "filtered"),
     [
         (ALONE, {}),
         (company_of("me", {"affinityGroup": "app=shop"}, [TOGETHER, NOWHERE]), {"c": "together"}),
@@ -114,19 +114,19 @@ NOWHERE = Companion("new", "app=shop", "rack=1")
         (company_of("me", {}, [TOGETHER, APART]), {}),
     ],
 )  # fmt: skip
-def test_workloads_are_kept_together_and_apart(company: Company, filtered: dict[str, str]) -> None:
+def test_workloads_are_kept_together_and_apart(peers: AffinityPeers, filtered: dict[str, str]) -> None:
     asked = question({}, FLEET, {}, replicas=1)
-    found = decide(Question(asked.placement, FLEET, asked.demand, asked.estimate, company=company))
+    found = decide(Question(asked.placement, FLEET, asked.demand, asked.estimate, peers=peers))
     assert {name: by for name, (verdict, by) in verdicts(found).items() if verdict is Verdict.FILTERED} == filtered
 
 
 def test_a_cluster_that_has_the_workload_keeps_it_in_spite_of_others() -> None:
-    company = company_of("me", {"antiAffinityGroup": "rack=1"}, [APART])
-    assert obstacle(cluster("b"), read_placement({}), DEPLOYMENT, company=company) is not None
-    assert obstacle(cluster("b"), read_placement({}), DEPLOYMENT, company=company, is_target=True) is None
+    peers = company_of("me", {"antiAffinityGroup": "rack=1"}, [APART])
+    assert obstacle(cluster("b"), read_placement({}), DEPLOYMENT, peers=peers) is not None
+    assert obstacle(cluster("b"), read_placement({}), DEPLOYMENT, peers=peers, is_target=True) is None
 
 
 def test_a_binding_is_another_ones_companion() -> None:
     other = {"metadata": {"name": "rival"}, "spec": {"clusters": [{"name": "b"}],
              "workloadAffinityGroups": {"antiAffinityGroup": "rack=1"}}}  # fmt: skip
-    assert companion(other) == APART
+    assert peer(other) == APART

@@ -1,4 +1,4 @@
-"""An estimator server and a client for tests: real sockets on the loopback, pictures from files or a double."""
+"""An estimator server and a client for tests: real sockets on the loopback, mirrors from files or a double."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOOPBACK: dict[str, Any] = {
 }
 
 
-def picture(folder: Path, name: str, objects: Iterable[Mapping[str, Any]]) -> str:
+def mirror(folder: Path, name: str, objects: Iterable[Mapping[str, Any]]) -> str:
     """A `--cluster` value for objects that are written into a folder of their own."""
     (folder / name).mkdir()
     (folder / name / "all.json").write_text(json.dumps({"kind": "List", "items": list(objects)}))

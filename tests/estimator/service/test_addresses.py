@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from certs.folder import make_folder
-from tests.estimator.service.serving import picture, serving
+from tests.estimator.service.serving import mirror, serving
 from tests.estimator.service.test_service import SMALL
 
 LOOPBACK, OTHER, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"  # all of them on this machine, each its own address
@@ -41,6 +41,6 @@ async def test_it_listens_there_and_nowhere_else(
         pytest.skip("this machine has no IPv6")
     make_folder(tmp_path / "certs", ["localhost"])
     files = {"cert_file": tmp_path / "certs/tls.crt", "key_file": tmp_path / "certs/tls.key"} if tls else {}
-    async with serving(picture(tmp_path, "east", SMALL), bind_address=bind_address, **files) as server:
+    async with serving(mirror(tmp_path, "east", SMALL), bind_address=bind_address, **files) as server:
         asked = {LOOPBACK, OTHER, THIRD} | ({"::1"} & expected)
         assert {address for address in asked if reached(address, server.port)} == expected

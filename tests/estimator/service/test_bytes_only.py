@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 
 from estimator.service.pb import estimator_pb2 as pb
 from tests.estimator.clusters.objects import node
-from tests.estimator.service.serving import picture, serving
+from tests.estimator.service.serving import mirror, serving
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 ENCODED = json.loads((RECORDINGS / "estimator-requests-1.19.json").read_text())
@@ -59,7 +59,7 @@ def test_none_of_the_removed_fields_is_on_the_wire(recorded: dict[str, Any]) -> 
 async def test_the_bytes_are_answered(tmp_path: Path, recorded: dict[str, Any]) -> None:
     _, reply = MESSAGES[method_of(recorded)]
     async with (
-        serving(picture(tmp_path, "member1", NODES)) as server,
+        serving(mirror(tmp_path, "member1", NODES)) as server,
         grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel,
     ):
         ask = channel.unary_unary(recorded["method"], response_deserializer=reply.FromString)

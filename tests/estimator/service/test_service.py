@@ -23,7 +23,7 @@ from interpreters.core.errors import InputError
 from tests.estimator.clusters.apiserver_double import ApiServerDouble
 from tests.estimator.clusters.objects import node, pod, quota, waiting_pod, workload
 from tests.estimator.service.messages import GENERATIONS, NEW, amounts, component, replicas_request, sets_request
-from tests.estimator.service.serving import client, eventually, picture, serving
+from tests.estimator.service.serving import client, eventually, mirror, serving
 
 SMALL = [node("a", cpu="4"), node("b", cpu="4"), pod("one", on="a", cpu="1")]
 RECORDED = json.loads((Path(__file__).parents[2] / "recordings" / "estimator-requests.json").read_text())
@@ -44,7 +44,7 @@ users: [{{name: it, user: {{}}}}]
 
 @pytest.mark.parametrize("generation", GENERATIONS)
 async def test_replicas_and_sets_in_every_generation_of_the_wire(tmp_path: Path, generation: str) -> None:
-    async with serving(picture(tmp_path, "member1", SMALL)) as server, client(server) as stub:
+    async with serving(mirror(tmp_path, "member1", SMALL)) as server, client(server) as stub:
         replicas = await stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "1"}, generation))
         assert replicas.maxReplicas == 7
         components = [
@@ -58,7 +58,7 @@ async def test_replicas_and_sets_in_every_generation_of_the_wire(tmp_path: Path,
 async def test_assumed_workloads_are_placed_first(tmp_path: Path) -> None:
     worker = component(NEW, "worker", 1, {"cpu": "1"})
     assumed = pb.AssumedWorkload(namespace="other", components=[component(NEW, "w", 3, {"cpu": "2"})])
-    async with serving(picture(tmp_path, "member1", SMALL)) as server, client(server) as stub:
+    async with serving(mirror(tmp_path, "member1", SMALL)) as server, client(server) as stub:
         assert (await stub.MaxAvailableComponentSets(sets_request("member1", worker))).maxSets == 7
         asked = sets_request("member1", worker, assumed=[assumed])
         assert (await stub.MaxAvailableComponentSets(asked)).maxSets == 1
@@ -72,13 +72,13 @@ async def test_assumed_workloads_are_placed_first(tmp_path: Path) -> None:
 )
 async def test_quotas_count_unless_their_gate_is_closed(tmp_path: Path, gates: str, replicas: int) -> None:
     objects = [*SMALL, quota("compute", {"requests.cpu": "6"}, {"requests.cpu": "4"})]
-    async with serving(picture(tmp_path, "member1", objects), feature_gates=gates) as server, client(server) as stub:
+    async with serving(mirror(tmp_path, "member1", objects), feature_gates=gates) as server, client(server) as stub:
         answer = await stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "1"}))
         assert answer.maxReplicas == replicas
 
 
 async def test_many_clusters_are_served_by_one_process(tmp_path: Path) -> None:
-    clusters = [picture(tmp_path, f"member{i}", [node("a", cpu=str(i))]) for i in range(1, 6)]
+    clusters = [mirror(tmp_path, f"member{i}", [node("a", cpu=str(i))]) for i in range(1, 6)]
     async with serving(*clusters) as server, client(server) as stub:
         calls = [stub.MaxAvailableReplicas(replicas_request(f"member{i}", {"cpu": "1"})) for i in range(1, 6)]
         assert [answer.maxReplicas for answer in await asyncio.gather(*calls)] == [1, 2, 3, 4, 5]
@@ -97,7 +97,7 @@ async def test_the_proposals_own_service_answers_too(tmp_path: Path) -> None:
         ],
     )
     async with (
-        serving(picture(tmp_path, "member1", objects)) as server,
+        serving(mirror(tmp_path, "member1", objects)) as server,
         grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel,
     ):
         stub = multicomponent_pb2_grpc.MultiComponentEstimatorStub(channel)
@@ -123,7 +123,7 @@ async def test_recorded_requests_of_a_real_scheduler_are_answered(
 ) -> None:
     body = base64.b64decode(recorded["requestBase64"])
     async with (
-        serving(picture(tmp_path, recorded["requestDecoded"]["cluster"], [BIG, WAITING])) as server,
+        serving(mirror(tmp_path, recorded["requestDecoded"]["cluster"], [BIG, WAITING])) as server,
         grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel,
     ):
         metadata = [tuple(pair) for pair in recorded["metadata"] if pair[0] != "user-agent"]
@@ -134,7 +134,7 @@ async def test_recorded_requests_of_a_real_scheduler_are_answered(
 
 
 async def test_a_wrong_cluster_name_is_refused_in_upstreams_words(tmp_path: Path) -> None:
-    clusters = [picture(tmp_path, name, SMALL) for name in ("member2", "member1")]
+    clusters = [mirror(tmp_path, name, SMALL) for name in ("member2", "member1")]
     async with serving(*clusters) as server, client(server) as stub:
         for call in (
             stub.MaxAvailableReplicas(replicas_request("other", {})),
@@ -148,7 +148,7 @@ async def test_a_wrong_cluster_name_is_refused_in_upstreams_words(tmp_path: Path
 
 
 async def test_a_malformed_request_is_refused_with_the_field(tmp_path: Path) -> None:
-    async with serving(picture(tmp_path, "member1", SMALL)) as server, client(server) as stub:
+    async with serving(mirror(tmp_path, "member1", SMALL)) as server, client(server) as stub:
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "lots"}))
         assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
@@ -156,7 +156,7 @@ async def test_a_malformed_request_is_refused_with_the_field(tmp_path: Path) -> 
 
 
 async def test_staleness_travels_in_the_trailing_metadata(tmp_path: Path) -> None:
-    made = picture(tmp_path, "member1", SMALL)
+    made = mirror(tmp_path, "member1", SMALL)
     hour_ago = time.time() - 3600
     os.utime(tmp_path / "member1" / "all.json", (hour_ago, hour_ago))
     async with serving(made) as server, client(server) as stub:
@@ -170,7 +170,7 @@ async def test_before_the_first_sync_and_for_a_lost_cluster_there_is_no_opinion(
     for item in SMALL:
         double.put(dict(item))
     await double.start()
-    other = picture(tmp_path, "other", SMALL)
+    other = mirror(tmp_path, "other", SMALL)
     asked = replicas_request("live", {"cpu": "1"})
     async with (
         serving(kubeconfig(tmp_path, double), other, ready=False, lost_after=0.2) as server,
@@ -233,7 +233,7 @@ async def test_unschedulable_replicas_of_a_picture_are_told_by_names(tmp_path: P
         cluster="member1",
         resource=pb.ObjectReference(apiVersion="apps/v1", kind="Deployment", namespace="default", name="web"),
     )
-    async with serving(picture(tmp_path, "member1", [*SMALL, *pods])) as server, client(server) as stub:
+    async with serving(mirror(tmp_path, "member1", [*SMALL, *pods])) as server, client(server) as stub:
         assert (await stub.GetUnschedulableReplicas(request)).unschedulableReplicas == 3
         request.resource.name = "we"
         assert (await stub.GetUnschedulableReplicas(request)).unschedulableReplicas == 0
@@ -254,37 +254,37 @@ class Slow:
 
 
 async def test_a_deadline_ends_the_call_and_the_server_answers_on(tmp_path: Path) -> None:
-    async with serving(picture(tmp_path, "member1", SMALL), parallelism=2) as server, client(server) as stub:
-        plugins = server._desk.plugins
-        server._desk.plugins = [Slow(0.3)]  # type: ignore[list-item]
+    async with serving(mirror(tmp_path, "member1", SMALL), parallelism=2) as server, client(server) as stub:
+        plugins = server._handlers.plugins
+        server._handlers.plugins = [Slow(0.3)]  # type: ignore[list-item]
         with pytest.raises(grpc.aio.AioRpcError) as late:
             await stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "1"}), timeout=0.05)
         assert late.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-        server._desk.plugins = plugins
+        server._handlers.plugins = plugins
         assert (await stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "1"}))).maxReplicas == 7
 
 
 async def test_a_plugin_that_fails_means_no_opinion_not_an_error(tmp_path: Path) -> None:
-    async with serving(picture(tmp_path, "member1", SMALL)) as server, client(server) as stub:
-        server._desk.plugins = [Slow("not a number")]  # type: ignore[list-item,arg-type]
+    async with serving(mirror(tmp_path, "member1", SMALL)) as server, client(server) as stub:
+        server._handlers.plugins = [Slow("not a number")]  # type: ignore[list-item,arg-type]
         call = stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "1"}))
         assert (await call).maxReplicas == -1
         assert dict(tuple(await call.trailing_metadata()))["interp-no-opinion"] == "a plugin failed"
 
 
 async def test_what_was_begun_is_finished_before_the_server_goes(tmp_path: Path) -> None:
-    async with serving(picture(tmp_path, "member1", SMALL)) as server:
-        server._desk.plugins = [Slow(0.2)]  # type: ignore[list-item]
+    async with serving(mirror(tmp_path, "member1", SMALL)) as server:
+        server._handlers.plugins = [Slow(0.2)]  # type: ignore[list-item]
         channel = grpc.aio.insecure_channel(f"127.0.0.1:{server.port}")
         stub = service_pb2_grpc.EstimatorStub(channel)
         call = asyncio.ensure_future(stub.MaxAvailableReplicas(replicas_request("member1", {"cpu": "1"})))
-        await eventually(lambda: server._desk.precedence._waiting > 0)
+        await eventually(lambda: server._handlers.precedence._waiting > 0)
     assert (await call).maxReplicas == -1
     await channel.close()
 
 
 async def test_a_port_that_is_taken_is_an_error_not_half_of_the_requests(tmp_path: Path) -> None:
-    made = picture(tmp_path, "member1", SMALL)
+    made = mirror(tmp_path, "member1", SMALL)
     async with serving(made) as server:
         with pytest.raises(
             InputError, match=f"--server-port: cannot listen on 127.0.0.1:{server.port}; is the port taken"
@@ -295,7 +295,7 @@ async def test_a_port_that_is_taken_is_an_error_not_half_of_the_requests(tmp_pat
 
 async def test_nobody_lists_the_services_unless_told_otherwise(tmp_path: Path) -> None:
     async with (
-        serving(picture(tmp_path, "member1", SMALL)) as server,
+        serving(mirror(tmp_path, "member1", SMALL)) as server,
         grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel,
     ):
         asked = iter([reflection_pb2.ServerReflectionRequest(list_services="")])
@@ -306,7 +306,7 @@ async def test_nobody_lists_the_services_unless_told_otherwise(tmp_path: Path) -
 
 async def test_health_and_reflection_are_offered(tmp_path: Path) -> None:
     async with (
-        serving(picture(tmp_path, "member1", SMALL), reflection=True) as server,
+        serving(mirror(tmp_path, "member1", SMALL), reflection=True) as server,
         grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel,
     ):
         health = health_pb2_grpc.HealthStub(channel)

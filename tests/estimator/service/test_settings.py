@@ -17,7 +17,7 @@ from estimator.service.settings import Address, Settings
 from interpreters.core.errors import InputError
 from tests.estimator.clusters.objects import node
 from tests.estimator.service.messages import replicas_request
-from tests.estimator.service.serving import client, picture, serving
+from tests.estimator.service.serving import client, mirror, serving
 
 KUBECONFIG = """
 kind: Config
@@ -101,7 +101,7 @@ def fetch(port: int, path: str) -> tuple[int, str]:
 
 
 async def test_probes_and_metrics_are_served(tmp_path: Path) -> None:
-    made = picture(tmp_path, "member1", [node("a", cpu="4")])
+    made = mirror(tmp_path, "member1", [node("a", cpu="4")])
     missing = f"broken={tmp_path}"
     local = {"probe_address": "127.0.0.1:0", "metrics_address": "127.0.0.1:0"}
     async with serving(made, missing, **local) as server, client(server) as stub:

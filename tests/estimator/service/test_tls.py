@@ -15,7 +15,7 @@ from interpreters.core.errors import InputError
 from tests.estimator.clusters.objects import node
 from tests.estimator.service.authority import Authority
 from tests.estimator.service.messages import replicas_request
-from tests.estimator.service.serving import picture, serving
+from tests.estimator.service.serving import mirror, serving
 
 FOUR = [node("a", cpu="4")]
 
@@ -44,7 +44,7 @@ def files(folder: Path, authority: Authority, **more: Any) -> dict[str, Any]:
 
 async def test_tls_serves_those_who_trust_the_authority(tmp_path: Path) -> None:
     ours, theirs = Authority(), Authority("another authority")
-    async with serving(picture(tmp_path, "member1", FOUR), **files(tmp_path, ours)) as server:
+    async with serving(mirror(tmp_path, "member1", FOUR), **files(tmp_path, ours)) as server:
         assert await ask(server, ours) == 4
         assert await refused(server, theirs)
 
@@ -57,7 +57,7 @@ async def test_mutual_tls_asks_for_a_certificate_unless_verification_is_skipped(
     settings = files(
         tmp_path, servers, client_ca_file=clients.write_authority(tmp_path), skip_client_verify=skip_verify
     )
-    async with serving(picture(tmp_path, "member1", FOUR), **settings) as server:
+    async with serving(mirror(tmp_path, "member1", FOUR), **settings) as server:
         assert await ask(server, servers, clients.issue("karmada-scheduler")) == 4
         assert await refused(server, servers) is not skip_verify
         assert await refused(server, servers, strangers.issue("karmada-scheduler")) is not skip_verify
@@ -66,7 +66,7 @@ async def test_mutual_tls_asks_for_a_certificate_unless_verification_is_skipped(
 async def test_a_rotated_certificate_is_picked_up_without_a_restart(tmp_path: Path) -> None:
     first, second = Authority("first"), Authority("second")
     settings = files(tmp_path, first)
-    async with serving(picture(tmp_path, "member1", FOUR), **settings) as server:
+    async with serving(mirror(tmp_path, "member1", FOUR), **settings) as server:
         assert await ask(server, first) == 4
         for path in second.write(tmp_path, "server"):
             os.utime(path, (1, 1))  # older than before: what counts is that it is another file
@@ -80,7 +80,7 @@ async def test_half_a_rotation_leaves_the_old_certificate_in_place(tmp_path: Pat
     first, second = Authority("first"), Authority("second")
     settings = files(tmp_path, first)
     certificate, _ = second.issue("server")
-    async with serving(picture(tmp_path, "member1", FOUR), **settings) as server:
+    async with serving(mirror(tmp_path, "member1", FOUR), **settings) as server:
         settings["cert_file"].write_bytes(certificate)
         assert await ask(server, first) == 4
 
@@ -94,7 +94,7 @@ async def test_files_that_hold_no_certificate_are_named(tmp_path: Path) -> None:
         ({"client_ca_file": tmp_path / "notes"}, f"{tmp_path / 'notes'}: not certificates of an authority"),
         ({"client_ca_file": tmp_path / "gone"}, f"{tmp_path / 'gone'}: cannot be read"),
     ]
-    cluster = picture(tmp_path, "member1", FOUR)
+    cluster = mirror(tmp_path, "member1", FOUR)
     for more, problem in wrong:
         with pytest.raises(InputError) as refusal:
             async with serving(cluster, **{**settings, **more}):

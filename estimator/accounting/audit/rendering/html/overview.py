@@ -1,4 +1,4 @@
-"""The top of the page: when and of what, the estate in figures, and one picture of all quotas."""
+"""The top of the page: when and of what, the estate in figures, and one mirror of all quotas."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def overview(report: AuditReport) -> Iterator[Element]:
         yield element("ul", *(element("li", line) for line in what_if))
     yield _tiles(report)
     yield from _resources(report.totals.resources)
-    yield from _picture(report)
+    yield from _mirror(report)
 
 
 def _tiles(report: AuditReport) -> Element:
@@ -86,7 +86,7 @@ def _resources(resources: Sequence[ResourceTotal]) -> Iterator[Element]:
         yield element("p", f"and {number(more, 'resource')} more; -o csv and -o json list all of them", class_="dim")
 
 
-def _picture(report: AuditReport) -> Iterator[Element]:
+def _mirror(report: AuditReport) -> Iterator[Element]:
     yield element("h2", "All quotas")
     bars = all_bars(report)
     if not bars:
