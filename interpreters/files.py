@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
@@ -14,6 +16,26 @@ from interpreters.core.errors import DocumentError
 LARGEST_FILE: Final = 1 << 30
 _CHUNK: Final = 1 << 20
 _FOUND_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # opening a pipe must not wait for who writes to it
+
+
+Fingerprint = tuple[tuple[str, int, int, int], ...]
+"""Name, inode, size and time of each file: another one means that something was written."""
+
+
+def fingerprint(files: Iterable[str | Path]) -> Fingerprint:
+    """Of the files that are there: an editor or a rotation may take one away at any moment. Links are followed, as a
+    ConfigMap's `..data` needs."""
+    found = []
+    for file in files:
+        with suppress(OSError):
+            status = Path(file).stat()
+            found.append((str(file), status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(found)
+
+
+def newest(seen: Fingerprint) -> float:
+    """When the newest of the files was written."""
+    return max((written for *_, written in seen), default=0) / 1e9
 
 
 def read_bytes(path: str | Path, most: int = LARGEST_FILE) -> bytes:

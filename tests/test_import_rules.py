@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("interp", "webhook", "interpreters", "estimator", "certs")
 
 # what all of accounting speaks of
-ACCOUNTING_NOUNS = tuple(f"estimator.accounting.{noun}" for noun in ("demand", "usage"))
+ACCOUNTING_NOUNS = tuple(f"estimator.accounting.{noun}" for noun in ("defaults", "demand", "usage"))
 
 # part of the tree -> what of ours it may import (a prefix allows all below it)
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -27,7 +27,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "estimator/fit": ("estimator.fit", "estimator.quotas", "interpreters.core"),
     "estimator/clusters": ("estimator.clusters", "estimator.fit", "interpreters.core", "interpreters.files"),
     "estimator/placement": ("estimator.placement", "estimator.fit", "interpreters.core"),
-    "estimator/service": ("estimator.service", "estimator.clusters", "estimator.fit", "interpreters.core"),
+    "estimator/service": (
+        "estimator.service",
+        "estimator.clusters",
+        "estimator.fit",
+        "interpreters.core",
+        "interpreters.files",
+    ),
     "estimator/accounting": (
         "estimator.accounting",
         "estimator.quotas",
@@ -56,6 +62,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "interpreters.core",
         "interpreters.files",
         "interpreters.folders",
+        "estimator.accounting.defaults",
         "estimator.accounting.ledger.database",  # settings check the ledger's address
         "certs",
     ),

@@ -18,6 +18,7 @@ import uvloop
 
 from interpreters.background import end_tasks
 from interpreters.core.errors import InterpError
+from interpreters.files import Fingerprint
 from webhook.endpoints.health import health_routes, inspection_routes
 from webhook.endpoints.interpret import interpret_routes
 from webhook.endpoints.service import Service
@@ -30,7 +31,7 @@ from webhook.server.metrics import DIRECTORY_VARIABLE
 from webhook.server.settings import Settings
 from webhook.server.shared_folder import joined_folder
 from webhook.server.tls import ReloadableTls
-from webhook.server.watching import Fingerprint, Watcher, fingerprint
+from webhook.server.watching import Watcher, fingerprint_below
 
 _OBSERVE_SECONDS = 1.0
 _CERTIFICATE = "certificate"
@@ -46,7 +47,7 @@ class Running:
         self.admin_port: int | None = None
         settings = service.settings
         files = [file for file in (settings.certificate, settings.key, settings.client_ca) if file]
-        self._watched = {"certificates": (files, fingerprint(files)), **loaded}
+        self._watched = {"certificates": (files, fingerprint_below(files)), **loaded}
         refusals = Refusals(lambda listener, reason: service.metrics.handshakes_failed.labels(listener, reason).inc())
         client_authorities = {"main": ""} | ({} if settings.admin_port is None else {"admin": settings.client_ca})
         self._tls = {
@@ -166,7 +167,7 @@ async def serving(settings: Settings) -> AsyncIterator[Running]:
     service = Service(settings)
     paths = {"scripts": settings.scripts, "quotas": settings.quotas}
     # From before they are read: what changes meanwhile is noticed later.
-    loaded = {name: (places, fingerprint(places)) for name, places in paths.items() if places}
+    loaded = {name: (places, fingerprint_below(places)) for name, places in paths.items() if places}
     try:
         await service.start()
         async with private_routes(service) as private:

@@ -25,7 +25,7 @@ from interpreters.core.decoder_errors import misfit
 from interpreters.core.documents import load_documents
 from interpreters.core.errors import DocumentError, InputError
 from interpreters.core.karmada.api import CLUSTER
-from interpreters.files import read_bytes
+from interpreters.files import Fingerprint, fingerprint, newest, read_bytes
 
 log = logging.getLogger(__name__)
 
@@ -190,7 +190,7 @@ class FileCluster:
     look_seconds: float = 10.0
     problem: str = ""
     told: FilePicture | None = None
-    _seen: tuple[tuple[str, int, int], ...] = ()
+    _seen: Fingerprint = ()
     _written: float = 0.0
 
     @property
@@ -220,10 +220,10 @@ class FileCluster:
         """Read the files if they changed; a mirror that cannot be read leaves the last one standing."""
         try:
             files = [file for path in self.paths for file in find_files(path)]
-            seen = tuple((str(file), stat.st_mtime_ns, stat.st_size) for file in files for stat in [file.stat()])
+            seen = fingerprint(files)
             if seen != self._seen:
                 self.told = await asyncio.to_thread(read_files, files)
-                self._seen, self._written = seen, max(mtime for _, mtime, _ in seen) / 1e9
+                self._seen, self._written = seen, newest(seen)
             self.problem = "" if self.state() else "its files hold a Karmada Cluster object, but no nodes"
         except (InputError, OSError) as error:
             self.problem = str(error)

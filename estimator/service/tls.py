@@ -9,6 +9,7 @@ import grpc
 
 from estimator.service.settings import Settings
 from interpreters.core.errors import InputError
+from interpreters.files import fingerprint
 
 
 def server_credentials(settings: Settings) -> grpc.ServerCredentials | None:
@@ -20,7 +21,7 @@ def server_credentials(settings: Settings) -> grpc.ServerCredentials | None:
         return None
     certificate, key, authority = settings.cert_file, settings.key_file, settings.client_ca_file
     files = [path for path in (certificate, key, authority) if path is not None]
-    seen = _written(files)
+    seen = fingerprint(files)
 
     _check(certificate, key, authority)
 
@@ -32,7 +33,7 @@ def server_credentials(settings: Settings) -> grpc.ServerCredentials | None:
         """Asked at every handshake; None keeps what is there, also when half of a rotation is written."""
         nonlocal seen
         try:
-            now = _written(files)
+            now = fingerprint(files)
             if now == seen:
                 return None
             _check(certificate, key, authority)
@@ -52,6 +53,8 @@ def server_credentials(settings: Settings) -> grpc.ServerCredentials | None:
 
 def _check(certificate: Path, key: Path, authority: Path | None) -> None:
     """Raise `InputError` naming the file that holds no certificate or key; gRPC only says that it failed."""
+    for path in filter(None, (certificate, key, authority)):
+        _read(path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         context.load_cert_chain(certificate, key, password="")
@@ -73,10 +76,3 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _written(paths: list[Path]) -> tuple[tuple[int, int], ...]:
-    try:
-        return tuple((stat.st_mtime_ns, stat.st_size) for path in paths for stat in [path.stat()])
-    except OSError as error:
-        raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from None

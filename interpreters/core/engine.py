@@ -7,7 +7,7 @@ keep untouched values exact (big integers, `{}` versus `[]`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -36,6 +36,10 @@ class Script(Struct, frozen=True):
         from hashlib import sha256  # only the parent needs it, and it would slow the start of every worker
 
         return sha256(f"{self.language}\0{self.text}".encode(errors="surrogatepass")).hexdigest()
+
+
+MOST_WAITING: Final = 256
+"""Calls that may wait for a worker, unless told otherwise."""
 
 
 class Limits(Struct, frozen=True):

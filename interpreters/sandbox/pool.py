@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self, cast
 
-from interpreters.core.engine import Limits, Outcome, Script
+from interpreters.core.engine import MOST_WAITING, Limits, Outcome, Script
 from interpreters.core.errors import BusyError
 from interpreters.core.languages import engines_of_languages
 from interpreters.sandbox.calls import Recycling, Task, check_input
@@ -34,7 +34,7 @@ class SandboxPool:
         size: int = 2,
         *,
         limits: Limits | None = None,
-        max_waiting: int = 256,
+        max_waiting: int = MOST_WAITING,
         engines: Mapping[str, str] | None = None,
         recycling: Recycling | None = None,
         reputations: Reputations | None = None,

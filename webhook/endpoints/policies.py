@@ -21,9 +21,9 @@ from interpreters.core.errors import RequestError
 from interpreters.core.json_values import decoded
 from interpreters.core.karmada.api import CLUSTER
 from interpreters.core.karmada.releases import RELEASES
-from interpreters.files import read_documents
+from interpreters.files import Fingerprint, read_documents
 from webhook.server.settings import Settings
-from webhook.server.watching import Fingerprint, fingerprint
+from webhook.server.watching import fingerprint_below
 
 _FRESH_SECONDS = 10.0
 _MOST_VALUES = 50_000  # of a policy; the API server stores none with more than a megabyte
@@ -67,7 +67,7 @@ class PolicyJudge:
         return self._known
 
     async def _from_files(self) -> Sequence[Cluster] | None:
-        now = await asyncio.to_thread(fingerprint, self._files)
+        now = await asyncio.to_thread(fingerprint_below, self._files)
         if now == self._seen:
             return self._known
         documents = [document for file in self._files for document in await asyncio.to_thread(read_documents, file)]

@@ -8,15 +8,18 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from interpreters.core.engine import MIB, Limits
+from estimator.accounting.defaults import DAILY_DAYS, HOURLY_DAYS, PROVISIONAL_SECONDS, RETENTION_SECONDS
+from interpreters.core.engine import MIB, MOST_WAITING, Limits
 from interpreters.core.errors import InputError
 
 Mode = Literal["enforce", "warn", "record"]
+LIMITS: Final = Limits()
+
 OnInterpret = Literal["off", "record", "warn"]
 
 
@@ -40,7 +43,9 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     workers: Annotated[
         int, Meta(ge=1, le=64, description="Sandbox workers of each process, for each author (see isolation).")
     ] = 2
-    waiting: Annotated[int, Meta(ge=0, le=100000, description="Calls that may wait for a worker; more get 429.")] = 256
+    waiting: Annotated[int, Meta(ge=0, le=100000, description="Calls that may wait for a worker; more get 429.")] = (
+        MOST_WAITING
+    )
     max_connections: Annotated[
         int,
         Meta(
@@ -65,14 +70,14 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     margin_seconds: Annotated[
         float, Meta(ge=0, le=10, description="Taken off the caller's timeout so that it gets our words, not its own.")
     ] = 0.25
-    max_body: Annotated[int, Meta(ge=1024, description="Largest body in bytes, after decompression.")] = 8 * MIB
+    max_body: Annotated[int, Meta(ge=1024, description="Largest body in bytes, after decompression.")] = LIMITS.input
 
     script_cost: Annotated[
         int,
         Meta(
             ge=1000, description="What one call of a script may cost, counted: the same call costs the same anywhere."
         ),
-    ] = Limits().cost
+    ] = LIMITS.cost
     script_seconds: Annotated[
         float,
         Meta(
@@ -81,8 +86,10 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
             description="Time one call of a script may take. A worker's first call of a script loads it too and has as "
             "long again for that.",
         ),
-    ] = 1.0
-    script_memory: Annotated[int, Meta(ge=MIB, description="Memory in bytes one call of a script may take.")] = 64 * MIB
+    ] = LIMITS.seconds
+    script_memory: Annotated[int, Meta(ge=MIB, description="Memory in bytes one call of a script may take.")] = (
+        LIMITS.memory
+    )
 
     isolation: Annotated[
         Literal["author", "none"],
@@ -134,16 +141,18 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     ledger: Annotated[str, Meta(description="URL of the ledger: sqlite:///file or postgresql://user@host/name.")] = ""
     provisional_seconds: Annotated[
         float, Meta(gt=0, description="How long a charge made at admission counts unless the object is seen.")
-    ] = 600.0
+    ] = PROVISIONAL_SECONDS
     reconcile_seconds: Annotated[
         float, Meta(gt=0, description="With kubeconfig: how often the ledger is compared with the bindings there are.")
     ] = 600.0
-    retention_seconds: Annotated[float, Meta(gt=0, description="How long decisions are kept.")] = 30 * 86400.0
+    retention_seconds: Annotated[float, Meta(gt=0, description="How long decisions are kept.")] = RETENTION_SECONDS
     history_seconds: Annotated[
         float, Meta(ge=1, description="How often quotas are sampled, for their history and for metrics.")
     ] = 60.0
-    history_hour_days: Annotated[float, Meta(gt=0, description="How many days the history is kept by the hour.")] = 30.0
-    history_day_days: Annotated[float, Meta(gt=0, description="How many days it is kept by the day.")] = 1095.0
+    history_hour_days: Annotated[float, Meta(gt=0, description="How many days the history is kept by the hour.")] = (
+        HOURLY_DAYS
+    )
+    history_day_days: Annotated[float, Meta(gt=0, description="How many days it is kept by the day.")] = DAILY_DAYS
     on_interpret: Annotated[
         OnInterpret, Meta(description="What the ledger notes of what Karmada asks: off, record or warn.")
     ] = "record"

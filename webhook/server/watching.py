@@ -10,9 +10,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
 
 from interpreters.core.errors import DocumentError
+from interpreters.files import Fingerprint, fingerprint
 from interpreters.folders import walk
-
-Fingerprint = tuple[tuple[str, int, int, int], ...]
 
 _SETTLE_SECONDS = 0.1  # an editor or a rotation writes several files; look when it is done
 _SAFETY_SECONDS = 30.0  # inotify sees nothing on some network file systems
@@ -20,16 +19,9 @@ _CLOSE_WRITE, _ATTRIB, _MOVED, _CREATE, _DELETE, _SELF = 0x8, 0x4, 0xC0, 0x100, 
 _FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def fingerprint(paths: Iterable[str]) -> Fingerprint:
-    """Identity, size and time of every file below these paths. Links are followed, as a ConfigMap's `..data` needs."""
-    found = []
-    for path in sorted(set(_files(paths))):
-        try:
-            status = Path(path).stat()
-        except OSError:
-            continue
-        found.append((path, status.st_ino, status.st_size, status.st_mtime_ns))
-    return tuple(found)
+def fingerprint_below(paths: Iterable[str]) -> Fingerprint:
+    """Of every file below these paths."""
+    return fingerprint(sorted(set(_files(paths))))
 
 
 class Watcher:
@@ -54,7 +46,7 @@ class Watcher:
         try:
             while True:
                 await asyncio.to_thread(self._watch_folders)
-                now = await asyncio.to_thread(fingerprint, self._paths)
+                now = await asyncio.to_thread(fingerprint_below, self._paths)
                 if now != self._seen:
                     self._seen = now
                     await self._changed()

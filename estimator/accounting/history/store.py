@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from estimator.accounting.defaults import DAILY_DAYS, HOURLY_DAYS
 from estimator.accounting.history.series import DAY, Point, Reading, Series, Subject
 from estimator.accounting.ledger.ledger import Ledger
 from estimator.accounting.ledger.queries import slices, upsert
@@ -31,8 +32,8 @@ Step = Literal["hour", "day"]
 class Retention:
     """Seconds that samples of each step are kept."""
 
-    hour: float = 30 * DAY
-    day: float = 1095 * DAY
+    hour: float = HOURLY_DAYS * DAY
+    day: float = DAILY_DAYS * DAY
 
 
 async def record(

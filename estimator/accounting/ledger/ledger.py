@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from estimator.accounting.defaults import PROVISIONAL_SECONDS, RETENTION_SECONDS
 from estimator.accounting.demand import WorkloadKey
 from estimator.accounting.ledger.charges import Charge
 from estimator.accounting.ledger.database import MOST_SECONDS, Database, LedgerError
@@ -31,8 +32,6 @@ Clock = Callable[[], float]
 RECONCILED: Final = "reconciled"
 """The moment at which the ledger was last compared with a live Karmada."""
 
-PROVISIONAL_SECONDS: Final = 600.0
-RETENTION_SECONDS: Final = 30 * 86400.0
 _PRUNE_EVERY: Final = 256
 _MOST_SIGHTINGS: Final = 10_000  # the newest; whoever reaches the webhook can make workloads up
 _TRANSACTIONS: Final = 3  # beside each other, on PostgreSQL; more of them only wait for the same processor
