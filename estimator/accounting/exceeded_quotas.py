@@ -30,12 +30,12 @@ def exceeded(
     old = binding_usage(dict(binding))
     new = binding_usage({**binding, "spec": {**spec, "clusters": list(clusters)}})
     found = []
-    for allowance in read_quotas([dict(quota) for quota in quotas]):
-        for key, limit in sorted(allowance.limits.items()):
+    for quota in read_quotas([dict(item) for item in quotas]):
+        for key, limit in sorted(quota.limits.items()):
             wanted, had = new.get(key, ZERO), old.get(key, ZERO)
-            used = (allowance.reported or no_amounts()).get(key, 0) - had.nano
+            used = (quota.reported or no_amounts()).get(key, 0) - had.nano
             if wanted > had and used + wanted.nano > limit:
                 amounts = (quantity(key, limit), quantity(key, max(used, 0)), quantity(key, wanted.nano),
                            quantity(key, used + wanted.nano - limit))  # fmt: skip
-                found.append(Excess(str(allowance), key, *map(str, amounts)))
+                found.append(Excess(str(quota), key, *map(str, amounts)))
     return found

@@ -46,7 +46,7 @@ class _Listed(_Kinded):
 
 
 @dataclass(slots=True)
-class FilePicture:
+class FileMirror:
     """What files tell of one cluster."""
 
     mirror: Mirror = field(default_factory=Mirror)
@@ -97,13 +97,13 @@ def find_folders(path: Path) -> list[Path]:
     return sorted(each for each in path.iterdir() if each.is_dir() and not each.name.startswith("."))
 
 
-def read_files(paths: Sequence[Path]) -> FilePicture:
+def read_files(paths: Sequence[Path]) -> FileMirror:
     """Everything that the files and folders tell of one cluster. Raises `InputError` with the file's name.
 
     A list without a node is an empty cluster, and that is a fact. Nothing at all, other objects, or pods on nodes that
     no file names are a file forgotten, mistaken or half written, and no mirror to answer from.
     """
-    told = FilePicture()
+    told = FileMirror()
     nodes, pods, quotas = NodeCopy(told.mirror), PodCopy(told.mirror), QuotaCopy(told.mirror)
     for file in [file for path in paths for file in find_files(path)]:
         content = read_bytes(file)
@@ -189,7 +189,7 @@ class FileCluster:
     paths: Sequence[Path]
     look_seconds: float = 10.0
     problem: str = ""
-    told: FilePicture | None = None
+    told: FileMirror | None = None
     _seen: Fingerprint = ()
     _written: float = 0.0
 

@@ -67,7 +67,7 @@ def peer(binding: Mapping[str, Any]) -> AffinityPeer:
     )  # fmt: skip
 
 
-def company_of(name: str, groups: Mapping[str, str], others: Iterable[AffinityPeer]) -> AffinityPeers:
+def peers_of(name: str, groups: Mapping[str, str], others: Iterable[AffinityPeer]) -> AffinityPeers:
     """Those of the namespace's bindings that count for the binding `name`; one that is nowhere counts for nothing."""
     placed = [one for one in others if one.name != name and one.clusters]
     affinity, anti = groups.get("affinityGroup"), groups.get("antiAffinityGroup")

@@ -18,7 +18,7 @@ from estimator.quotas.objects import Quota
 class Excess:
     """One key of one quota that the change would push over its limit."""
 
-    allowance: Quota
+    quota: Quota
     cluster: str
     key: str
     used: int
@@ -35,61 +35,59 @@ class Excess:
         over = spell(self.used + self.asked - self.limit)
         heavy = f"; component {self.component} weighs most ({spell(self.component_weight)})" if self.component else ""
         return (
-            f"{self.allowance}{where}: {self.key}: used {spell(self.used)}, asked {spell(self.asked)}, "
+            f"{self.quota}{where}: {self.key}: used {spell(self.used)}, asked {spell(self.asked)}, "
             f"limit {spell(self.limit)}, {over} too much{heavy}"
         )
 
 
-def needs_scopes(allowances: Iterable[Quota]) -> bool:
+def needs_scopes(quotas: Iterable[Quota]) -> bool:
     """Whether a quota counts some pods only."""
-    return any(allowance.scopes for allowance in allowances)
+    return any(quota.scopes for quota in quotas)
 
 
-def counts_parts(allowances: Iterable[Quota]) -> bool:
+def counts_parts(quotas: Iterable[Quota]) -> bool:
     """Whether a quota counts one cluster or some pods apart: these may grow while the whole does not."""
-    return any(allowance.assignments or allowance.scopes for allowance in allowances)
+    return any(quota.assignments or quota.scopes for quota in quotas)
 
 
-def excesses(allowances: Iterable[Quota], others: Others, before: Charge, after: Charge) -> list[Excess]:
+def excesses(quotas: Iterable[Quota], others: Others, before: Charge, after: Charge) -> list[Excess]:
     """What the change breaks. Only what it increases can break anything: shrinking is always allowed."""
     found = []
-    for allowance in allowances:
-        if allowance.undecided_scopes:
+    for quota in quotas:
+        if quota.undecided_scopes:
             continue  # named by `unchecked`
-        found += _overall(allowance, others, before, after)
-        for cluster, limits in sorted(allowance.assignments.items()):
+        found += _overall(quota, others, before, after)
+        for cluster, limits in sorted(quota.assignments.items()):
             found += _over_limits(
-                allowance, cluster, limits,
+                quota, cluster, limits,
                 used=others.by_cluster.get(cluster) or no_amounts(),
                 before=_in_cluster(before, cluster), after=_in_cluster(after, cluster), demand=after.demand,
             )  # fmt: skip
     return found
 
 
-def unchecked(allowances: Iterable[Quota]) -> list[str]:
+def unchecked(quotas: Iterable[Quota]) -> list[str]:
     """What no check covers, and why."""
     found = []
-    for allowance in allowances:
-        if scopes := allowance.undecided_scopes:
-            found.append(f"{allowance} is not checked: requests do not tell its scope {', '.join(scopes)}")
+    for quota in quotas:
+        if scopes := quota.undecided_scopes:
+            found.append(f"{quota} is not checked: requests do not tell its scope {', '.join(scopes)}")
             continue
-        found += [
-            f"{allowance}: {key.text} is not checked: {key.why}" for key in allowance.keys if key.resource is None
-        ]
+        found += [f"{quota}: {key.text} is not checked: {key.why}" for key in quota.keys if key.resource is None]
     return found
 
 
-def _overall(allowance: Quota, others: Others, before: Charge, after: Charge) -> list[Excess]:
-    if not allowance.scopes:
+def _overall(quota: Quota, others: Others, before: Charge, after: Charge) -> list[Excess]:
+    if not quota.scopes:
         used, was, will = others.total, before.amounts, after.amounts
     else:
-        used = _used_in_scope(others, allowance)
-        was, will = _in_scope(before, allowance), _in_scope(after, allowance)
-    return _over_limits(allowance, "", allowance.limits, used, was, will, covered(after.demand, allowance))
+        used = _used_in_scope(others, quota)
+        was, will = _in_scope(before, quota), _in_scope(after, quota)
+    return _over_limits(quota, "", quota.limits, used, was, will, covered(after.demand, quota))
 
 
 def _over_limits(
-    allowance: Quota,
+    quota: Quota,
     cluster: str,
     limits: NanoAmounts,
     used: NanoAmounts,
@@ -104,7 +102,7 @@ def _over_limits(
         was, will, rest = (amounts.get(key.resource, 0) for amounts in (before, after, used))
         if will > was and rest + will > limits[key.text]:
             name, weight = _heaviest(demand, key)
-            found.append(Excess(allowance, cluster, key.text, rest + was, will - was, limits[key.text], name, weight))
+            found.append(Excess(quota, cluster, key.text, rest + was, will - was, limits[key.text], name, weight))
     return found
 
 
@@ -113,27 +111,27 @@ def _heaviest(demand: Demand, key: Key) -> tuple[str, int]:
     return (found[0].name, found[1]) if found is not None and found[1] else ("", 0)
 
 
-def covered(demand: Demand, allowance: Quota) -> Demand:
+def covered(demand: Demand, quota: Quota) -> Demand:
     """The part of a demand that the quota's scopes let count."""
-    if not allowance.scopes:
+    if not quota.scopes:
         return demand
-    parts = [part for part in demand.parts if allowance.covers(pod_class(part))]
+    parts = [part for part in demand.parts if quota.covers(pod_class(part))]
     if demand.components:
         return Demand(components=parts, clusters=demand.clusters)
     return demand if parts else Demand()
 
 
-def _used_in_scope(others: Others, allowance: Quota) -> NanoAmounts:
-    used = total_of(amounts for pod, amounts in others.by_pod_class.items() if allowance.covers(pod))
+def _used_in_scope(others: Others, quota: Quota) -> NanoAmounts:
+    used = total_of(amounts for pod, amounts in others.by_pod_class.items() if quota.covers(pod))
     for charge in others.mixed:
-        add(used, _in_scope(charge, allowance))
-        add(used, _in_scope(replace(charge, provisional=None), allowance), -1)
+        add(used, _in_scope(charge, quota))
+        add(used, _in_scope(replace(charge, provisional=None), quota), -1)
     return used
 
 
-def _in_scope(charge: Charge, allowance: Quota) -> NanoAmounts:
+def _in_scope(charge: Charge, quota: Quota) -> NanoAmounts:
     confirmed, provisional = (
-        counted_usage(covered(demand, allowance), unscheduled_sets=1) if demand else no_amounts()
+        counted_usage(covered(demand, quota), unscheduled_sets=1) if demand else no_amounts()
         for demand in (charge.confirmed, charge.provisional)
     )
     return larger(confirmed, provisional)

@@ -40,7 +40,7 @@ _LATE: Final = "of an object that another one of the same name has replaced; tha
 class QuotaSource(Protocol):
     """Where quotas come from: files, a folder, a live cluster."""
 
-    async def allowances(self, namespace: str) -> Sequence[Quota]: ...
+    async def of_namespace(self, namespace: str) -> Sequence[Quota]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +95,12 @@ class Gate:
         case = self.case(request, interpretation)
         if case is None:
             return Verdict(True)
-        case = replace(case, allowances=await self.quotas.allowances(case.workload.namespace))
+        case = replace(case, quotas=await self.quotas.of_namespace(case.workload.namespace))
         task = Task(case.workload, case.decide, request.uid)
         return await (self.ledger.look if request.dry_run else self.ledger.submit)(task, seconds)
 
     def case(
-        self, request: AdmissionRequest, interpretation: Interpretation | None, allowances: Sequence[Quota] = ()
+        self, request: AdmissionRequest, interpretation: Interpretation | None, quotas: Sequence[Quota] = ()
     ) -> Case | None:
         """What there is to decide; None for a request that passes untouched."""
         binding = _binding(request)
@@ -111,7 +111,7 @@ class Gate:
         if request.operation == "UPDATE" and request.metadata.deletion_timestamp:
             return None  # it is on its way out: finalizers must be able to go
         workload = binding.workload if binding is not None else request.workload
-        return Case(self, request, interpretation or Interpretation(), binding, workload, allowances)
+        return Case(self, request, interpretation or Interpretation(), binding, workload, quotas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Case:
     said: Interpretation
     binding: Binding | None
     workload: WorkloadKey
-    allowances: Sequence[Quota]
+    quotas: Sequence[Quota]
 
     @property
     def mode(self) -> Mode:
@@ -156,7 +156,7 @@ class Case:
     async def _unweighed(self, page: Page, before: Charge, problem: str) -> Verdict:
         """It could cost anything. Where no quota holds, that is nobody's business."""
         told = [f"{self.workload}: {problem}"]
-        problems, notes = (told, []) if self.allowances else ([], told)
+        problems, notes = (told, []) if self.quotas else ([], told)
         return await self._finish(page, before, before, problems, notes)
 
     def _misplaced(self) -> Iterator[str]:
@@ -215,10 +215,10 @@ class Case:
         was, will = self._compared(before, after)
         notes = [self._uncounted] if self._is_uncounted(after) else []
         grows = _grows(was.amounts, will.amounts)
-        if not grows and not counts_parts(self.allowances):
+        if not grows and not counts_parts(self.quotas):
             return [], [], notes
-        others = await page.others(before, after, scopes=needs_scopes(self.allowances))
-        exceeded = [str(excess) for excess in excesses(self.allowances, others, was, will)]
+        others = await page.others(before, after, scopes=needs_scopes(self.quotas))
+        exceeded = [str(excess) for excess in excesses(self.quotas, others, was, will)]
         if not grows:
             return exceeded, [], notes
         problems = []
@@ -226,7 +226,7 @@ class Case:
         if fits is not None and not any(fit.sets >= 1 for fit in fits):
             why = "; ".join(f"{fit.cluster}: {fit.reason or 'full'}" for fit in fits) or "no cluster is known"
             problems.append(f"{self.workload}: no cluster fits one set: {why}")
-        return exceeded, problems, [*notes, *unchecked(self.allowances)]
+        return exceeded, problems, [*notes, *unchecked(self.quotas)]
 
     def _is_uncounted(self, after: Charge) -> bool:
         return self.binding is not None and self.said.tells_pods and not after.demand.parts

@@ -72,7 +72,7 @@ class Trial:
     async def run(self, seconds: float | None = None) -> TrialReport:
         """Decide everything on the ledger as it is at one moment. Raises `LedgerError` within `seconds`."""
         workloads = self._workloads()
-        live = {namespace: await self.gate.quotas.allowances(namespace) for namespace in workloads}
+        live = {namespace: await self.gate.quotas.of_namespace(namespace) for namespace in workloads}
         changed = [manifest.quota for manifest in self.manifests if manifest.quota is not None]
         would = {
             namespace: with_changed(quotas, [quota for quota in changed if quota.namespace == namespace])
@@ -111,14 +111,14 @@ class Trial:
         case = self.gate.case(manifest.request, manifest.said) if manifest.request is not None else None
         if case is None:
             return TriedManifest(manifest.name, "not counted")
-        page, allowances = pages[case.workload.namespace], quotas[case.workload.namespace]
+        page, in_force = pages[case.workload.namespace], quotas[case.workload.namespace]
         before = await page.charge(case.workload)
-        verdict, place = await replace(case, allowances=allowances).decide(page), ""
+        verdict, place = await replace(case, quotas=in_force).decide(page), ""
         warnings = list(verdict.warnings)
         charge = await page.charge(case.workload)
         if verdict.allowed and case.binding is None and self.clusters and not charge.demand.clusters:
             # Karmada would bind it next, and that is decided as well.
-            verdict, place = await self._bound(charge, self.clusters, page, allowances)
+            verdict, place = await self._bound(charge, self.clusters, page, in_force)
             warnings += [warning for warning in verdict.warnings if warning not in warnings]
             charge = await page.charge(case.workload)
         if not verdict.allowed:
@@ -126,13 +126,11 @@ class Trial:
             return TriedManifest(manifest.name, "denied", verdict.reason, place + verdict.message, warnings)
         return TriedManifest(manifest.name, "allowed", warnings=warnings, adds=_added(before, charge))
 
-    async def _bound(
-        self, charge: Charge, clusters: int, page: Page, allowances: Sequence[Quota]
-    ) -> tuple[Answer, str]:
+    async def _bound(self, charge: Charge, clusters: int, page: Page, in_force: Sequence[Quota]) -> tuple[Answer, str]:
         """What admission would say to the workload's binding, and the words that say that it is about that."""
         binding = charge_binding(charge.workload, placed_in(charge.demand, clusters))
         request = request_to_create(BINDING.group_version_kind, msgspec.json.encode(binding), charge.workload.namespace)
-        case = self.gate.case(request, None, allowances)
+        case = self.gate.case(request, None, in_force)
         answer = Answer(True) if case is None else await case.decide(page)
         return answer, f"bound to {clusters} cluster{'' if clusters == 1 else 's'}: "
 
@@ -148,10 +146,10 @@ def _added(before: Charge, after: Charge) -> dict[str, str]:
 
 async def _readings(pages: Mapping[str, Page], quotas: Mapping[str, Sequence[Quota]]) -> dict[Subject, Reading]:
     found: dict[Subject, Reading] = {}
-    for namespace, allowances in quotas.items():
-        if allowances:
+    for namespace, in_force in quotas.items():
+        if in_force:
             sums = await pages[namespace].all_sums()
-            found |= {reading.subject: reading for reading in readings(allowances, sums)}
+            found |= {reading.subject: reading for reading in readings(in_force, sums)}
     return found
 
 

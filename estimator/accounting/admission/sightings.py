@@ -130,15 +130,15 @@ class Recorder:
     async def _take(self, sighting: Sighting) -> None:
         demand = demand_of(list(sighting.interpreted.as_components))
         workload = sighting.workload
-        allowances = await self.quotas.allowances(workload.namespace) if self.mode == "warn" else ()
+        quotas = await self.quotas.of_namespace(workload.namespace) if self.mode == "warn" else ()
 
         async def note(page: Page) -> tuple[bool, list[str]]:
             before = await page.charge(workload)
             warnings = []
-            if allowances:
+            if quotas:
                 after = admitted(before, demand, None, generation=sighting.generation, expires_at=page.now)
-                others = await page.others(before, after, scopes=needs_scopes(allowances))
-                warnings = [str(excess) for excess in excesses(allowances, others, before, after)]
+                others = await page.others(before, after, scopes=needs_scopes(quotas))
+                warnings = [str(excess) for excess in excesses(quotas, others, before, after)]
             return await page.sight(workload, demand, uid=sighting.uid, generation=sighting.generation), warnings
 
         is_charged, warnings = await self.ledger.submit(Task(workload, note))

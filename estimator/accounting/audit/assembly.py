@@ -30,7 +30,7 @@ NEAR = 0.9
 
 def build_report(
     tally: Tally,
-    allowances: Iterable[Quota],
+    quotas: Iterable[Quota],
     *,
     what_if: Changes | None = None,
     near: float = NEAR,
@@ -38,7 +38,7 @@ def build_report(
     history: Sequence[QuotaHistory] = (),
 ) -> AuditReport:
     """Compare what was counted with the quotas. `what_if` is counted first, as if it were there already."""
-    known = list(allowances)
+    known = list(quotas)
     actual, told = Outlook(tally.namespaces, tally.contributions, []), None
     if what_if is not None:
         actual = applied(tally, what_if)
@@ -65,13 +65,13 @@ def build_report(
 def _namespaces(
     tallies: Mapping[str, NamespaceTally],
     actual: Outlook,
-    allowances: Iterable[Quota],
+    quotas: Iterable[Quota],
     findings: Findings,
     near: float,
 ) -> list[NamespaceReport]:
     by_namespace: dict[str, list[Quota]] = {}
-    for allowance in allowances:
-        by_namespace.setdefault(allowance.namespace, []).append(allowance)
+    for quota in quotas:
+        by_namespace.setdefault(quota.namespace, []).append(quota)
     made = []
     for name in sorted({*tallies, *by_namespace}):
         now, before = (found.get(name) or NamespaceTally() for found in (tallies, actual.actual))
@@ -81,13 +81,11 @@ def _namespaces(
     return made
 
 
-def _namespace(
-    name: str, pages: Pages, allowances: Sequence[Quota], findings: Findings, near: float
-) -> NamespaceReport:
+def _namespace(name: str, pages: Pages, quotas: Sequence[Quota], findings: Findings, near: float) -> NamespaceReport:
     page = pages.now
     used = without_zeros(page.used)
     legacy = without_zeros(page.legacy)
-    quotas = [report for allowance in allowances for report in quota_reports(allowance, pages, findings, near)]
+    reports = [report for quota in quotas for report in quota_reports(quota, pages, findings, near)]
     return NamespaceReport(
         namespace=name,
         bindings=page.bindings,
@@ -101,7 +99,7 @@ def _namespace(
             if name in page.states
         ],
         clusters={cluster: texts(without_zeros(page.by_cluster[cluster])) for cluster in sorted(page.by_cluster)},
-        quotas=quotas,
+        quotas=reports,
         workloads=_tops(page.workloads, used),
         components=_tops(page.components, used),
     )

@@ -11,7 +11,7 @@ from estimator.accounting.audit.findings import Findings
 from estimator.accounting.audit.read_bindings import read_bindings
 from estimator.accounting.audit.report import AuditReport, Origin
 from estimator.accounting.audit.totals import Tally
-from estimator.accounting.sources.quota_files import load_allowances
+from estimator.accounting.sources.quota_files import load_quotas
 from estimator.quotas.objects import in_order
 from interpreters.core.karmada.releases import NEWEST, Release
 from interpreters.core.version import __version__
@@ -31,8 +31,8 @@ def audit_files(
     bindings should have components: those without are a finding.
     """
     tally = Tally(multi_template_kinds=multi_template_kinds, release=release, findings=Findings(None))
-    allowances = load_allowances(quotas) if quotas else []
-    allowances += in_order(read_bindings(bindings, tally).quotas)
+    found = load_quotas(quotas) if quotas else []
+    found += in_order(read_bindings(bindings, tally).quotas)
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     origin = Origin(at, ", ".join(map(str, bindings)), str(release), ", ".join(map(str, quotas)), __version__)
-    return build_report(tally, allowances, near=near, origin=origin)
+    return build_report(tally, found, near=near, origin=origin)

@@ -16,7 +16,7 @@ from interpreters.core.kinds import GroupVersionKind
 
 
 @dataclass(slots=True)
-class Families:
+class OwnedWorkloads:
     """Which workload controls which, both by their text, and who of them is counted."""
 
     owners: Mapping[str, str] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Families:
                 yield finding("child-counted", child, evidence)
 
 
-def families_of(objects: Iterable[Mapping[str, Any]]) -> Families:
+def owners_of(objects: Iterable[Mapping[str, Any]]) -> OwnedWorkloads:
     """Read off the objects themselves."""
     owners = {}
     for obj in objects:
@@ -44,4 +44,4 @@ def families_of(objects: Iterable[Mapping[str, Any]]) -> Families:
                 kind = GroupVersionKind.parse(str(reference.get("apiVersion", "")), str(reference.get("kind", "")))
                 owner = WorkloadKey(kind.group, kind.kind, workload.namespace, str(reference.get("name", "")))
                 owners[str(workload)] = str(owner)
-    return Families(owners)
+    return OwnedWorkloads(owners)

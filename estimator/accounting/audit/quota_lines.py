@@ -44,39 +44,39 @@ class _Used(NamedTuple):
     """What the status should say."""
 
 
-def quota_reports(allowance: Quota, pages: Pages, findings: Findings, near: float) -> Iterator[QuotaReport]:
+def quota_reports(quota: Quota, pages: Pages, findings: Findings, near: float) -> Iterator[QuotaReport]:
     """The quota and its parts per cluster."""
     now, actual = pages.now, pages.actual
     used = _Used(
-        _counted(allowance, now.used, now.by_pod_class),
-        None if now.provisional is None else _counted(allowance, now.provisional, now.provisional_by_pod_class),
-        allowance.reported,
-        _counted(allowance, actual.used, actual.by_pod_class),
+        _counted(quota, now.used, now.by_pod_class),
+        None if now.provisional is None else _counted(quota, now.provisional, now.provisional_by_pod_class),
+        quota.reported,
+        _counted(quota, actual.used, actual.by_pod_class),
     )
-    reader = _QuotaReader(allowance, "", findings, near)
-    reader.status = _status(allowance, used, pages.contributions)
-    for found in assignment_findings(allowance):
+    reader = _QuotaReader(quota, "", findings, near)
+    reader.status = _status(quota, used, pages.contributions)
+    for found in assignment_findings(quota):
         findings.add(found)
-    if not used.said and reader.status.is_members and (unsaid := _unsaid(allowance, used)):
-        findings.add(finding("enforcement-off", str(allowance), unsaid))
-    yield reader.read(allowance.limits, used, now.legacy)
-    for cluster, limits in sorted(allowance.assignments.items()):
+    if not used.said and reader.status.is_members and (unsaid := _unsaid(quota, used)):
+        findings.add(finding("enforcement-off", str(quota), unsaid))
+    yield reader.read(quota.limits, used, now.legacy)
+    for cluster, limits in sorted(quota.assignments.items()):
         there = _Used(
             now.by_cluster.get(cluster) or no_amounts(),
             None if now.provisional is None else now.provisional_by_cluster.get(cluster) or no_amounts(),
-            allowance.reported_by_cluster.get(cluster),
+            quota.reported_by_cluster.get(cluster),
             actual.by_cluster.get(cluster) or no_amounts(),
         )
-        yield _QuotaReader(allowance, cluster, findings, near).read(limits, there, no_amounts())
+        yield _QuotaReader(quota, cluster, findings, near).read(limits, there, no_amounts())
 
 
-def _counted(allowance: Quota, every: NanoAmounts, by_pod_class: dict[PodClass, NanoAmounts]) -> NanoAmounts | None:
+def _counted(quota: Quota, every: NanoAmounts, by_pod_class: dict[PodClass, NanoAmounts]) -> NanoAmounts | None:
     """What counts against the quota; None when its scopes cannot be decided."""
-    if not allowance.scopes:
+    if not quota.scopes:
         return every
-    if allowance.undecided_scopes:
+    if quota.undecided_scopes:
         return None
-    return total_of(amounts for pod, amounts in by_pod_class.items() if allowance.covers(pod))
+    return total_of(amounts for pod, amounts in by_pod_class.items() if quota.covers(pod))
 
 
 class _Status(NamedTuple):
@@ -86,15 +86,15 @@ class _Status(NamedTuple):
     why: str = ""
 
 
-def _status(allowance: Quota, used: _Used, contributions: Sequence[Contribution] | None) -> _Status:
-    if allowance.kind != FEDERATED or used.really is None:
+def _status(quota: Quota, used: _Used, contributions: Sequence[Contribution] | None) -> _Status:
+    if quota.kind != FEDERATED or used.really is None:
         return _Status()
     if used.said is None:
-        return _Status(is_members=allowance.has_status and not allowance.assignments)
-    members = total_of(allowance.reported_by_cluster.values())
+        return _Status(is_members=quota.has_status and not quota.assignments)
+    members = total_of(quota.reported_by_cluster.values())
     if members and all(used.said.get(key, 0) == members.get(key, 0) for key in {*used.said, *members}):
         return _Status(is_members=True)
-    keys = [key for key in allowance.keys if key.is_enforced_by_karmada and key.resource is not None]
+    keys = [key for key in quota.keys if key.is_enforced_by_karmada and key.resource is not None]
     difference = NanoAmounts({key.text: used.really.get(key.text, 0) - used.said.get(key.text, 0) for key in keys})
     if contributions is None:
         return _Status(why="there are too many bindings to tell which make the difference")
@@ -102,40 +102,40 @@ def _status(allowance: Quota, used: _Used, contributions: Sequence[Contribution]
     return _Status(why=" and ".join(cause.words for cause in causes) or "no one or two bindings make the difference")
 
 
-def _unsaid(allowance: Quota, used: _Used) -> str:
+def _unsaid(quota: Quota, used: _Used) -> str:
     """What bindings use of a quota whose status says nothing of it."""
     found = {
-        key.text: (used.really or no_amounts()).get(key.text, 0) for key in allowance.keys if key.is_enforced_by_karmada
+        key.text: (used.really or no_amounts()).get(key.text, 0) for key in quota.keys if key.is_enforced_by_karmada
     }
     named = ", ".join(f"{name} {readable(name, nano)}" for name, nano in found.items() if nano)
     return f"the status says nothing of what is used, bindings add up to {named}" if named else ""
 
 
-def assignment_findings(allowance: Quota) -> Iterator[Finding]:
+def assignment_findings(quota: Quota) -> Iterator[Finding]:
     """Assignments that add up to more than `overall`, or name what it does not."""
-    assigned = total_of(allowance.assignments.values())
+    assigned = total_of(quota.assignments.values())
     for key in sorted(assigned):
-        if key not in allowance.limits:
-            clusters = ", ".join(sorted(name for name, hard in allowance.assignments.items() if key in hard))
+        if key not in quota.limits:
+            clusters = ", ".join(sorted(name for name, hard in quota.assignments.items() if key in hard))
             evidence = f"{key} is assigned to {clusters}, spec.overall does not name it"
-            yield finding("assignment-not-overall", str(allowance), evidence)
-        elif assigned[key] > allowance.limits[key]:
-            more, overall = told_apart(key, assigned[key], allowance.limits[key])
+            yield finding("assignment-not-overall", str(quota), evidence)
+        elif assigned[key] > quota.limits[key]:
+            more, overall = told_apart(key, assigned[key], quota.limits[key])
             evidence = f"{key}: assignments add up to {more}, spec.overall is {overall}"
-            yield finding("assignments-above-overall", str(allowance), evidence)
+            yield finding("assignments-above-overall", str(quota), evidence)
 
 
 class _QuotaReader:
     """Reads one quota line by line and collects what it finds."""
 
-    def __init__(self, allowance: Quota, cluster: str, findings: Findings, near: float) -> None:
-        self.allowance, self.cluster, self.findings, self.near = allowance, cluster, findings, near
+    def __init__(self, quota: Quota, cluster: str, findings: Findings, near: float) -> None:
+        self.quota, self.cluster, self.findings, self.near = quota, cluster, findings, near
         self.status = _Status()
-        self.title = f"{allowance} in cluster {cluster}" if cluster else str(allowance)
+        self.title = f"{quota} in cluster {cluster}" if cluster else str(quota)
 
     def read(self, limits: NanoAmounts, used: _Used, legacy: NanoAmounts) -> QuotaReport:
         lines = [self._line(read_key(key), limits[key], used, legacy) for key in sorted(limits)]
-        about = self.allowance
+        about = self.quota
         return QuotaReport(about.kind, about.namespace, about.name, self.cluster, lines, bool(about.scopes))
 
     def _line(self, key: Key, limit: int, used: _Used, legacy: NanoAmounts) -> Line:
@@ -143,11 +143,11 @@ class _QuotaReader:
         shown = None if said is None else self._spell(key, said)
         why = key.why
         if used.now is None:
-            why = f"requests do not tell the scope {', '.join(self.allowance.undecided_scopes)}"
+            why = f"requests do not tell the scope {', '.join(self.quota.undecided_scopes)}"
         if key.resource is None or used.now is None:
             self._found("key-not-computed", f"{key.text}: {why}")
             return Line(key.text, self._spell(key, limit), reported=shown, why=why)
-        if self.allowance.kind == FEDERATED and not self.cluster and not key.is_enforced_by_karmada:
+        if self.quota.kind == FEDERATED and not self.cluster and not key.is_enforced_by_karmada:
             advice = "" if key.text.startswith("requests.") else _LIMIT_IN_MEMBERS
             evidence = f"{key.text} stands in spec.overall, but bindings never say {key.text}"
             self._found("key-not-enforced", evidence, advice)
@@ -180,7 +180,7 @@ class _QuotaReader:
 
     def _unsaid(self, key: Key) -> int | None:
         """What a status means that does not name a key: Karmada leaves out what no binding uses."""
-        return 0 if self.allowance.kind == FEDERATED and not self.cluster and key.is_enforced_by_karmada else None
+        return 0 if self.quota.kind == FEDERATED and not self.cluster and key.is_enforced_by_karmada else None
 
     def _found_drift(self, key: Key, said: str, ours: str) -> None:
         if self.status.is_members:

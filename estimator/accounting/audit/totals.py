@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from estimator.accounting.audit.binding_checks import inspect, unreadable
 from estimator.accounting.audit.drift import Contributions
 from estimator.accounting.audit.findings import Findings, finding
-from estimator.accounting.audit.owned_workloads import Families
+from estimator.accounting.audit.owned_workloads import OwnedWorkloads
 from estimator.accounting.audit.states import StateTally, add_states, is_moving
 from estimator.accounting.demand import Binding, Demand, Part
 from estimator.accounting.podless_bindings import NOT_AT_HAND, Untold, completed, says_no_pods, uncounted
@@ -58,7 +58,7 @@ class Tally:
     known: Mapping[str, Demand | Untold] = field(default_factory=dict)
     """What scripts say about single workloads, by their text."""
 
-    families: Families = field(default_factory=Families)
+    families: OwnedWorkloads = field(default_factory=OwnedWorkloads)
     """Workloads that have an owner, as far as that is known."""
 
     is_workload: Callable[[str, str], bool] = lambda group, kind: False

@@ -91,9 +91,9 @@ def _change(workload: WorkloadKey, before: Sequence[Binding], after: Binding, ta
     return WhatIfChange(str(workload), "changed" if before else "new", len(after.spec.targets), adds)
 
 
-def with_changed(allowances: Iterable[Quota], changed: Sequence[Quota]) -> list[Quota]:
+def with_changed(quotas: Iterable[Quota], changed: Sequence[Quota]) -> list[Quota]:
     """The quotas as they would be. What a status says today stays, for nobody has counted under the new one."""
-    known = {str(allowance): allowance for allowance in allowances}
+    known = {str(quota): quota for quota in quotas}
     for quota in changed:
         old = known.get(str(quota))
         if old is not None:

@@ -11,16 +11,16 @@ from estimator.quotas.keys import read_key
 from estimator.quotas.objects import Quota
 
 
-async def quota_readings(ledger: Ledger, allowances: Iterable[Quota]) -> list[Reading]:
+async def quota_readings(ledger: Ledger, quotas: Iterable[Quota]) -> list[Reading]:
     """Every key that bindings can tell, as the ledger has it now."""
     found: list[Reading] = []
     by_namespace: dict[str, list[Quota]] = {}
-    for allowance in allowances:
-        by_namespace.setdefault(allowance.namespace, []).append(allowance)
-    for namespace, quotas in by_namespace.items():
+    for quota in quotas:
+        by_namespace.setdefault(quota.namespace, []).append(quota)
+    for namespace, those in by_namespace.items():
         async with ledger.page(namespace, read_only=True) as page:
             sums = await page.all_sums()
-        found += readings(quotas, sums)
+        found += readings(those, sums)
     return found
 
 

@@ -96,22 +96,22 @@ class LiveQuotas:
     _read_at: float = field(default=_NEVER, init=False)
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
-    async def allowances(self, namespace: str) -> Sequence[Quota]:
+    async def of_namespace(self, namespace: str) -> Sequence[Quota]:
         if self._is_due and (self._read_at == _NEVER or not self._reading.locked()):
             async with self._reading:
                 if self._is_due:
                     await self._read()
-        return await self._known.allowances(namespace)
+        return await self._known.of_namespace(namespace)
 
     async def every(self) -> Sequence[Quota]:
         """All of them. Raises `ApiError` when they could never be read."""
-        await self.allowances("")
+        await self.of_namespace("")
         return self._known.every
 
     async def unread(self) -> str | None:
         """Why there are no quotas to decide by; None when there are."""
         try:
-            await self.allowances("")
+            await self.of_namespace("")
         except InterpError as error:
             return str(error)
         return None

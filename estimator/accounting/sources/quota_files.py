@@ -24,11 +24,11 @@ class GivenQuotas:
 
     every: Sequence[Quota] = ()
 
-    async def allowances(self, namespace: str) -> Sequence[Quota]:
-        return [allowance for allowance in self.every if allowance.namespace == namespace]
+    async def of_namespace(self, namespace: str) -> Sequence[Quota]:
+        return [quota for quota in self.every if quota.namespace == namespace]
 
 
-def load_allowances(paths: Sequence[str | Path]) -> list[Quota]:
+def load_quotas(paths: Sequence[str | Path]) -> list[Quota]:
     """The quotas in files and folders. Raises `InputError`, also when there is no quota in any of them."""
     found: list[Quota] = []
     others, empty_lists = Counter[str](), list[str]()
@@ -66,7 +66,7 @@ class FileQuotas:
 
     async def load(self) -> str:
         """Read the files as they are now; how many quotas that were. Raises `InputError` and keeps what it had."""
-        found = await asyncio.to_thread(load_allowances, self.paths)
+        found = await asyncio.to_thread(load_quotas, self.paths)
         self._known = GivenQuotas(found)
         return f"{len(found)} quota{'' if len(found) == 1 else 's'}"
 
@@ -77,5 +77,5 @@ class FileQuotas:
     async def every_one(self) -> Sequence[Quota]:
         return self._known.every
 
-    async def allowances(self, namespace: str) -> Sequence[Quota]:
-        return await self._known.allowances(namespace)
+    async def of_namespace(self, namespace: str) -> Sequence[Quota]:
+        return await self._known.of_namespace(namespace)

@@ -92,7 +92,7 @@ def command(
     from estimator.accounting.audit.assembly import build_report
     from estimator.accounting.audit.findings import Findings
     from estimator.accounting.audit.totals import Tally
-    from estimator.accounting.sources.quota_files import load_allowances
+    from estimator.accounting.sources.quota_files import load_quotas
     from interp.scripts.object_demands import object_demands
     from interp.verbs.audit.what_if import read_changes
     from interpreters.core.karmada.releases import NEWEST
@@ -103,22 +103,22 @@ def command(
     tally = Tally(multi_template_kinds=_kinds_with_templates(sources), most=top, release=release, findings=findings)
     if workloads:
         _ask_scripts(sources, tally, workloads)
-    allowances = load_allowances(quotas) if quotas else []
+    limits = load_quotas(quotas) if quotas else []
     history: list[QuotaHistory] = []
     with object_demands(sources) as demands:
         tally.is_workload = demands.is_workload
         what_if = read_changes(extra, demands, clusters) if extra else None
         tally.replaced = what_if.names if what_if is not None else frozenset()
         if bindings:
-            allowances += _read_files(bindings, tally)
+            limits += _read_files(bindings, tally)
         elif kubeconfig:
-            allowances += _read_live(kubeconfig, context, tally, karmada, demands)
+            limits += _read_live(kubeconfig, context, tally, karmada, demands)
         elif ledger:
             history = _read_ledger(ledger, tally)
     for found in tally.families.findings():
         tally.findings.add(found)
     origin = _origin(bindings, quotas, kubeconfig, context, ledger, tally.release)
-    report = build_report(tally, allowances, what_if=what_if, near=near, origin=origin, history=history)
+    report = build_report(tally, limits, what_if=what_if, near=near, origin=origin, history=history)
     _show(report, output)
     return 1 if report.has(*_SEVERITIES[fail_on]) else 0
 
@@ -216,7 +216,7 @@ def _read_ledger(url: str, tally: Tally) -> list[QuotaHistory]:
 
     from estimator.accounting.audit.binding_checks import not_admitted
     from estimator.accounting.audit.charged import add_charge
-    from estimator.accounting.audit.owned_workloads import Families
+    from estimator.accounting.audit.owned_workloads import OwnedWorkloads
     from estimator.accounting.history.rendering import history_of
     from estimator.accounting.history.store import read_steps
     from estimator.accounting.ledger.database import existing_ledger
@@ -240,7 +240,7 @@ def _read_ledger(url: str, tally: Tally) -> list[QuotaHistory]:
             return [history_of(series) for series in await read_steps(ledger, _HISTORY)]
 
     history = asyncio.run(read())
-    tally.families = Families(owners, counted)
+    tally.families = OwnedWorkloads(owners, counted)
     return history
 
 
@@ -252,7 +252,7 @@ def _kinds_with_templates(sources: Sources) -> frozenset[tuple[str, str]]:
 def _ask_scripts(sources: Sources, tally: Tally, workloads: Sequence[str]) -> None:
     """Tell the tally what scripts say about the workloads."""
     from estimator.accounting.audit.findings import finding
-    from estimator.accounting.audit.owned_workloads import families_of
+    from estimator.accounting.audit.owned_workloads import owners_of
     from estimator.accounting.demand import WorkloadKey, demand_of
     from estimator.accounting.podless_bindings import Untold
     from interp.scripts.pods import interpreted
@@ -260,7 +260,7 @@ def _ask_scripts(sources: Sources, tally: Tally, workloads: Sequence[str]) -> No
 
     known: dict[str, Demand | Untold] = {}
     objects = list(_objects(workloads))
-    tally.known, tally.families = known, families_of(objects)
+    tally.known, tally.families = known, owners_of(objects)
     with open_scripts(sources) as (runner, catalog):
 
         def ask(obj: dict[str, Any]) -> Demand:

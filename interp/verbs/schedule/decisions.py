@@ -70,7 +70,7 @@ def read_policies(documents: Sequence[Document], where: str) -> list[Document]:
 
 def read_members(documents: Sequence[Document], where: str, nodes: Path | None) -> list[Member]:
     """The clusters, as `kubectl get clusters -o json` prints them, with the mirrors of those that have one."""
-    mirrors = {known.name: known for known in _pictures(nodes)} if nodes else {}
+    mirrors = {known.name: known for known in _mirrors(nodes)} if nodes else {}
     members: dict[str, Member] = {}
     for document in documents:
         if not CLUSTER.describes(document):
@@ -93,7 +93,7 @@ def read_members(documents: Sequence[Document], where: str, nodes: Path | None) 
     return list(members.values())
 
 
-def _pictures(folder: Path) -> Iterator[KnownCluster]:
+def _mirrors(folder: Path) -> Iterator[KnownCluster]:
     """A file or folder for each cluster, named after it."""
     if not folder.is_dir():
         raise InputError(f"{folder}: expected a folder with a file or folder for each cluster")

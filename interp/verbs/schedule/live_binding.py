@@ -30,7 +30,7 @@ from estimator.placement.matching import policy_name
 from estimator.placement.policy import Placement, read_placement
 from estimator.placement.remedies import Circumstance, remedy
 from estimator.placement.scheduling import Past, Question, decide
-from estimator.placement.workload_affinity import company_of, peer
+from estimator.placement.workload_affinity import peer, peers_of
 from interp.estimates import Workload
 from interp.options.karmada_release import release_of
 from interp.output.json import print_json
@@ -151,7 +151,7 @@ def _question(
     )
     estimate = estimating(asked, members, read_addresses(estimators), in_sets=demand.is_whole)
     groups = (binding.get("spec") or {}).get("workloadAffinityGroups") or {}
-    peers = company_of(context.name, groups, [peer(other) for other in context.others])
+    peers = peers_of(context.name, groups, [peer(other) for other in context.others])
     clusters = [member.cluster for member in members]
     return Question(placement, clusters, demand, _with_own(estimate, demand, past), "webster", peers)
 

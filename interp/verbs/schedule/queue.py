@@ -19,7 +19,7 @@ from estimator.placement.matching import policy_name, unselected
 from estimator.placement.policy import read_placement
 from estimator.placement.priority import NO_PRIORITY, Priority
 from estimator.placement.scheduling import Past, Question, decide, fail_over
-from estimator.placement.workload_affinity import AffinityPeer, affinity_groups, company_of, peer
+from estimator.placement.workload_affinity import AffinityPeer, affinity_groups, peer, peers_of
 from interp.estimates import Workload, requirements_of
 from interp.verbs.schedule.decisions import Member, ScheduleReport, estimating, unknown_group
 from interpreters.core.documents import Document
@@ -120,7 +120,7 @@ def _schedule(
     clusters = [member.cluster for member in given.members]
     question = Question(
         placement, clusters, demand, estimating(asked, given.members, given.addresses, promised), given.rounding,
-        company_of(job.binding_name, groups, others),
+        peers_of(job.binding_name, groups, others),
     )  # fmt: skip
     past = read_past(job.binding, given.observed, given.reschedule, given.release)
     before, decision = _decide(question, past, given.unavailable, fails_over=job.binding is None)

@@ -23,8 +23,8 @@ from tests.estimator.accounting.samples import binding, binding_request, book, c
 TEN_CPUS = limit({"cpu": "10"})
 
 
-def gate(ledger: Ledger, *allowances: Quota, mode: Mode = "enforce", **namespaces: Mode) -> Gate:
-    return Gate(ledger, GivenQuotas(allowances or (TEN_CPUS,)), Modes(mode, namespaces))
+def gate(ledger: Ledger, *quotas: Quota, mode: Mode = "enforce", **namespaces: Mode) -> Gate:
+    return Gate(ledger, GivenQuotas(quotas or (TEN_CPUS,)), Modes(mode, namespaces))
 
 
 def said(new: Interpreted, old: Interpreted | None = None, **more: Any) -> Interpretation:

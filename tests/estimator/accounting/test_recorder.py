@@ -107,12 +107,12 @@ async def test_quota_files_are_read_again_on_demand_and_kept_when_they_break(tmp
     source = FileQuotas([tmp_path])
 
     async def limits() -> list[dict[str, str]]:
-        return [texts(found.limits) for found in await source.allowances("team-a")]
+        return [texts(found.limits) for found in await source.of_namespace("team-a")]
 
     file.write_text(json.dumps(federated({"cpu": "1"})))
     assert await source.load() == "1 quota"
     assert await limits() == [{"cpu": "1"}]
-    assert await source.allowances("team-b") == []
+    assert await source.of_namespace("team-b") == []
     file.write_text(json.dumps(federated({"cpu": "20"})))
     await source.load()
     assert await limits() == [{"cpu": "20"}]

@@ -207,14 +207,14 @@ async def test_quotas_of_a_live_karmada_serve_admission_and_outlive_it(
     async with ApiServer(read_kubeconfig(kubeconfig)) as server:
         told: list[str | None] = []
         source = LiveQuotas(server, seconds=0, told=told.append)
-        assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "9"}]
-        assert await source.allowances("team-b") == []
+        assert [texts(found.limits) for found in await source.of_namespace("team-a")] == [{"cpu": "9"}]
+        assert await source.of_namespace("team-b") == []
         await karmada.cleanup()
-        assert [texts(found.limits) for found in await source.allowances("team-a")] == [{"cpu": "9"}]
+        assert [texts(found.limits) for found in await source.of_namespace("team-a")] == [{"cpu": "9"}]
         assert told[:2] == [None, None]
         assert "cannot be read" in (told[-1] or "")
         with pytest.raises(ApiError, match="cannot be read"):
-            await LiveQuotas(server).allowances("team-a")
+            await LiveQuotas(server).of_namespace("team-a")
 
 
 async def test_a_karmada_that_does_not_answer_is_named(karmada: web.AppRunner, kubeconfig: Path) -> None:

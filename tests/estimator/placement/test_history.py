@@ -11,7 +11,7 @@ from estimator.placement.filters import obstacle
 from estimator.placement.history import read_past
 from estimator.placement.policy import read_placement
 from estimator.placement.scheduling import Question, decide
-from estimator.placement.workload_affinity import ALONE, AffinityPeer, AffinityPeers, affinity_groups, company_of, peer
+from estimator.placement.workload_affinity import ALONE, AffinityPeer, AffinityPeers, affinity_groups, peer, peers_of
 from interpreters.core.errors import InputError
 from interpreters.core.karmada.releases import KARMADA_1_18, KARMADA_1_19, Release
 from tests.estimator.placement.fleet import DEPLOYMENT, DYNAMIC, cluster, groups, question, shares, verdicts
@@ -106,12 +106,12 @@ NOWHERE = AffinityPeer("new", "app=shop", "rack=1")
     ("peers", "filtered"),
     [
         (ALONE, {}),
-        (company_of("me", {"affinityGroup": "app=shop"}, [TOGETHER, NOWHERE]), {"c": "together"}),
-        (company_of("me", {"antiAffinityGroup": "rack=1"}, [APART, NOWHERE]), {"b": "apart"}),
-        (company_of("me", {"affinityGroup": "app=shop", "antiAffinityGroup": "rack=1"}, [TOGETHER, APART]),
+        (peers_of("me", {"affinityGroup": "app=shop"}, [TOGETHER, NOWHERE]), {"c": "together"}),
+        (peers_of("me", {"antiAffinityGroup": "rack=1"}, [APART, NOWHERE]), {"b": "apart"}),
+        (peers_of("me", {"affinityGroup": "app=shop", "antiAffinityGroup": "rack=1"}, [TOGETHER, APART]),
          {"b": "apart", "c": "together"}),
-        (company_of("front", {"affinityGroup": "app=shop"}, [TOGETHER]), {}),
-        (company_of("me", {}, [TOGETHER, APART]), {}),
+        (peers_of("front", {"affinityGroup": "app=shop"}, [TOGETHER]), {}),
+        (peers_of("me", {}, [TOGETHER, APART]), {}),
     ],
 )  # fmt: skip
 def test_workloads_are_kept_together_and_apart(peers: AffinityPeers, filtered: dict[str, str]) -> None:
@@ -121,7 +121,7 @@ def test_workloads_are_kept_together_and_apart(peers: AffinityPeers, filtered: d
 
 
 def test_a_cluster_that_has_the_workload_keeps_it_in_spite_of_others() -> None:
-    peers = company_of("me", {"antiAffinityGroup": "rack=1"}, [APART])
+    peers = peers_of("me", {"antiAffinityGroup": "rack=1"}, [APART])
     assert obstacle(cluster("b"), read_placement({}), DEPLOYMENT, peers=peers) is not None
     assert obstacle(cluster("b"), read_placement({}), DEPLOYMENT, peers=peers, is_target=True) is None
 

@@ -82,7 +82,7 @@ def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
     async def decide(review: AdmissionRequest, deadline: float) -> Verdict:
         await accounting.refuse_unready()
         if scaled := grown_whole(service.catalog, review):
-            if not await accounting.gate.quotas.allowances(review.workload.namespace):
+            if not await accounting.gate.quotas.of_namespace(review.workload.namespace):
                 return Verdict(True)
             return await accounting.gate.decide(*scaled, seconds_left(deadline))
         said = await interpretation_of(service, accounting, review, deadline)
