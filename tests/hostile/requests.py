@@ -115,7 +115,7 @@ ENVELOPES = (
         post(question(scene(b"{}")).replace(b'"replicas": 0', b'"replicas": ' + b"9" * 5000)),
         200,
         code=400,
-        says="range",
+        says="a number too large",
     ),
     Row(
         "an apiVersion of 6 MB for /validate-policy",

@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
-import resource
 import shutil
 import site
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,8 +35,8 @@ def gaps() -> tuple[str, ...]:
         return hardening_report(runner.hardening()).gaps
 
 
-def started(certs: Path, before: Callable[[], None], *flags: str) -> subprocess.CompletedProcess[str]:
-    """A server that is expected to end by itself."""
+def started(certs: Path, first: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    """A server that is expected to end by itself; `first` is what its program does before anything else."""
     arguments = [
         "--port",
         "0",
@@ -50,18 +48,17 @@ def started(certs: Path, before: Callable[[], None], *flags: str) -> subprocess.
         *flags,
     ]
     return subprocess.run(
-        [sys.executable, "-m", "interp", "serve", *arguments],
-        capture_output=True, text=True, timeout=60, check=False, preexec_fn=before,
+        [sys.executable, "-c", f"{first}\nfrom interp.__main__ import main\nmain()", "serve", *arguments],
+        capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
 
 def test_a_server_that_requires_hardening_does_not_start_without(certs: Path) -> None:
     """A limit that the workers cannot set is one wall less on any machine, whoever runs the tests."""
 
-    def lower() -> None:
-        resource.setrlimit(resource.RLIMIT_DATA, (LESS_THAN_A_WORKER_MAY_HAVE, LESS_THAN_A_WORKER_MAY_HAVE))
-
-    done = started(certs, lower, "--require-hardening")
+    most = LESS_THAN_A_WORKER_MAY_HAVE
+    lowered = f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({most}, {most}))"
+    done = started(certs, lowered, "--require-hardening")
     assert done.returncode == 2
     assert "requireHardening: " in done.stderr
     assert "limits: refused by the kernel: DATA" in done.stderr
@@ -122,7 +119,7 @@ def test_a_server_that_requires_hardening_starts_where_all_walls_stand(certs: Pa
         pytest.skip(f"this system lacks {'; '.join(missing)}")
     user, python = None, sys.executable
     if os.geteuid() == 0:
-        assert "requireHardening: notRoot" in started(certs, lambda: None, "--require-hardening").stderr
+        assert "requireHardening: notRoot" in started(certs, "", "--require-hardening").stderr
         user = pwd.getpwnam("nobody").pw_uid
         python, certs = python_for(user), given_to(user, certs, tmp_path)
     with Server(certs, *FLAGS, "--require-hardening", user=user, python=python, environment=PACKAGES) as server:
