@@ -9,7 +9,7 @@ from estimator.clusters.once import known_from_folder as read_clusters
 from estimator.fit.estimation import estimate_replicas, estimate_sets
 from estimator.fit.explain import explain
 from estimator.fit.merge import merge_estimates
-from estimator.fit.method_names import Method
+from estimator.fit.methods import Method
 from estimator.fit.model import NO_LIMIT, AssumedWorkload, Code, Estimate, PluginResult
 from estimator.fit.plugins import default_plugins
 from estimator.fit.state import ClusterState

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from estimator.clusters.once import KnownCluster
-from estimator.fit.method_names import WHOLE_SETS, Method
+from estimator.fit.methods import WHOLE_SETS, Method
 from estimator.fit.model import NO_LIMIT, NO_OPINION, AssumedWorkload
 from estimator.fit.plugins import default_plugins
 from estimator.fit.question import Question as ClusterQuestion

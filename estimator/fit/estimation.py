@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from estimator.fit.framework import Plugin, merge_results, run_plugins
-from estimator.fit.method_names import WHOLE_SETS, Method
+from estimator.fit.methods import WHOLE_SETS, Method
 from estimator.fit.model import NO_LIMIT, AssumedWorkload, Estimate
 from estimator.fit.plugins import default_plugins
 from estimator.fit.state import ClusterState

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,36 @@ from numpy.typing import NDArray
 from estimator.fit.amounts import spelled
 from estimator.fit.claim_match import Mask
 from estimator.fit.fitting import Columns, Fit, Wanted, fit_sets, place_once
-from estimator.fit.method_names import Method
 from estimator.fit.model import NO_LIMIT, Shortfall
+from interpreters.core.errors import InputError
 from interpreters.core.resources import CPU, MEMORY
 
 Order = NDArray[np.intp]
+
+METHODS: Final = ("whole-sets", "first-fit-decreasing", "sum-and-verify")
+SIZES: Final = ("cpu", "memory", "product")
+NODE_ORDERS: Final = ("given", "most-free", "least-free")
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """`size` orders the replicas (largest first), `nodes` the nodes; both only matter to the decreasing methods."""
+
+    name: str = "whole-sets"
+    size: str = "cpu"
+    nodes: str = "given"
+
+    def __post_init__(self) -> None:
+        for value, allowed, what in (
+            (self.name, METHODS, "method"),
+            (self.size, SIZES, "replica size"),
+            (self.nodes, NODE_ORDERS, "node order"),
+        ):
+            if value not in allowed:
+                raise InputError(f'unknown {what} "{value}": expected {", ".join(allowed)}')
+
+
+WHOLE_SETS: Final = Method()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from estimator.fit.amounts import scheduler_amounts
 from estimator.fit.claim_match import ClaimMatch
 from estimator.fit.fitting import Columns, Wanted, place_all, place_once
 from estimator.fit.free_amounts import FreeAmounts
-from estimator.fit.method_names import WHOLE_SETS, Method
-from estimator.fit.methods import Counted, count_sets
+from estimator.fit.methods import WHOLE_SETS, Counted, Method, count_sets
 from estimator.fit.model import NO_LIMIT, AssumedWorkload, Code, NextSet, PluginResult, Shortfall
 from estimator.fit.node_claims import match_claim
 from estimator.fit.node_index import NodeIndex

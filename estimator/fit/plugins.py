@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from estimator.fit.framework import Plugin, find_plugins
-from estimator.fit.method_names import WHOLE_SETS, Method
+from estimator.fit.methods import WHOLE_SETS, Method
 from estimator.fit.model import NO_LIMIT, AssumedWorkload, Code, PluginResult, Shortfall
 from estimator.fit.node_resources import NodeResources
 from estimator.fit.quota import Ceiling, doubts, tightest

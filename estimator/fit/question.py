@@ -15,7 +15,7 @@ import msgspec
 from estimator.fit.estimation import estimate_replicas, estimate_sets
 from estimator.fit.framework import Plugin
 from estimator.fit.merge import tightest
-from estimator.fit.method_names import WHOLE_SETS, Method
+from estimator.fit.methods import WHOLE_SETS, Method
 from estimator.fit.model import NO_OPINION, AssumedWorkload, Code, Estimate
 from estimator.fit.state import ClusterState
 from estimator.fit.summary import general_replicas, general_sets

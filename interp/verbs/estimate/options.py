@@ -76,7 +76,7 @@ def command(
     interp estimate flink.yaml --cluster member1.json.gz --cluster member2/ --explain
     interp estimate web.yaml --kubeconfig ~/.kube/config --context east --context west --replicas
     """
-    from estimator.fit.method_names import Method
+    from estimator.fit.methods import Method
     from interp.estimates import Question, answer
 
     if contexts and kubeconfig is None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from estimator.fit.estimation import estimate_replicas, estimate_sets
-from estimator.fit.method_names import Method
+from estimator.fit.methods import Method
 from estimator.fit.model import NO_LIMIT, AssumedWorkload, Code
 from estimator.fit.node_resources import NodeResources
 from estimator.fit.packing import Demand
