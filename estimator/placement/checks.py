@@ -1,7 +1,7 @@
 """What is wrong, doubtful or worth knowing about a policy: broken rules, groups without clusters, estimates ignored.
 
 An error is what Karmada refuses. A warning is what it accepts and will not do as meant. Information changes nothing: a
-cluster may well stand in several groups.
+cluster may well be in several groups.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _group_findings(placement: Placement, clusters: Sequence[Cluster]) -> Iterat
         together.setdefault(tuple(groups), []).append(name)
     for shared, names in together.items():
         if len(shared) > 1:
-            what = f"{_some(names)} stand{'s' if len(names) == 1 else ''} in several groups: {_some(shared, 10)}"
+            what = f"{_some(names)} {'is' if len(names) == 1 else 'are'} in several groups: {_some(shared, 10)}"
             yield PolicyFinding("information", "shared-cluster", f"{_PLACEMENT}.clusterAffinities", what)
 
 

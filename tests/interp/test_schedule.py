@@ -247,4 +247,4 @@ def test_lint_passes_a_good_policy_and_tells_of_shared_clusters(tmp_path: Path) 
     policy = changed(FOLDER / "flink-policy.yaml", tmp_path / "p.yaml", clusterAffinities=groups)
     ran = interp("lint", policy, "--clusters", FOLDER / "clusters.yaml")
     assert (ran.code, ran.out) == (0, "")
-    assert "local-1 stands in several groups: any, one" in ran.err
+    assert "local-1 is in several groups: any, one" in ran.err

@@ -86,7 +86,7 @@ REFUSED = [  # options, part of what is said
     (["--url", "https://hooks.example.org"], "not for hooks.example.org"),
     (["--url", "https://localhost/interpret", "--config", "secret.yaml"], "leave /interpret out"),
     (["--service", "a/b", "--path", "/interpret", "--config", "secret.yaml"], "leave /interpret out"),
-    (["--url", "https://localhost/interpret", "--path", "/x"], "stands in --url already"),
+    (["--url", "https://localhost/interpret", "--path", "/x"], "--url has a path already"),
     (["--url", "https://localhost", "--kinds", "Act,Nope"], '--kinds: no script knows "Nope"'),
     (["--url", "https://localhost", "--kinds", "Actt"], "did you mean Act?"),
     (["--url", "https://localhost", "--kinds", "ray.io/*/*"], '"ray.io/*/*"'),

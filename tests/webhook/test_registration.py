@@ -329,7 +329,7 @@ REFUSED = [  # what is asked for, part of the reason
     (lambda: configuration(PLAN, {}, name="a.b", timeout=31), "1 to 30"),
     (lambda: configuration(Plan(()), {}, name="a.b"), "nothing to register"),
     (lambda: check_rules([{"apiGroups": ["*", "a"], "apiVersions": ["v1"], "kinds": ["K"], "operations": ["Retain"]}]),
-     "* stands alone"),
+     "* excludes other values"),
     (lambda: check_rules([{"apiGroups": ["a"], "apiVersions": ["v1"], "kinds": [], "operations": ["Retain"]}]),
      "must not be empty"),
     (lambda: check_rules([{"apiGroups": ["a"], "apiVersions": ["v1"], "kinds": ["K"], "operations": ["Prune"]}]),

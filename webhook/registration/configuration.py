@@ -65,7 +65,7 @@ def check_rules(rules: Iterable[Mapping[str, Any]]) -> None:
             if not values:
                 raise InputError(f"{where}: must not be empty")
             if "*" in values and len(values) > 1:
-                raise InputError(f"{where}: * stands alone")
+                raise InputError(f"{where}: * excludes other values")
         unknown = [name for name in rule["operations"] if name not in known]
         if unknown:
             raise InputError(f"rules[{index}].operations: {unknown[0]} cannot be registered")

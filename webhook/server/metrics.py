@@ -89,7 +89,7 @@ class Metrics:
         self.workers = self._gauge("interp_workers", "Sandbox workers that are up.")
         self.hardening = self._gauge(
             "interp_hardening",
-            "1 for each wall around the workers that stands, 0 for one that does not.",
+            "1 for each confinement of the workers that is in force, 0 for one that is not.",
             "livemin",
             "wall",
         )

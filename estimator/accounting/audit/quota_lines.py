@@ -149,7 +149,7 @@ class _QuotaReader:
             return Line(key.text, self._spell(key, limit), reported=shown, why=why)
         if self.quota.kind == FEDERATED and not self.cluster and not key.is_enforced_by_karmada:
             advice = "" if key.text.startswith("requests.") else _LIMIT_IN_MEMBERS
-            evidence = f"{key.text} stands in spec.overall, but bindings never say {key.text}"
+            evidence = f"{key.text} is in spec.overall, but bindings never say {key.text}"
             self._found("key-not-enforced", evidence, advice)
         now = used.now.get(key.resource, 0)
         share = now / limit if limit else (0.0 if not now else float("inf"))

@@ -98,7 +98,7 @@ def unserved(
 
 
 def _readiness(connection: http.client.HTTPSConnection) -> Iterator[Finding]:
-    """What /readyz says of its scripts and of the walls around the sandbox workers; nothing if it says nothing."""
+    """What /readyz says of its scripts and of what confines the sandbox workers; nothing if it says nothing."""
     try:
         connection.request("GET", "/readyz")
         detail = msgspec.json.decode(connection.getresponse().read(), type=_Readiness)
@@ -110,7 +110,7 @@ def _readiness(connection: http.client.HTTPSConnection) -> Iterator[Finding]:
         return
     gap = detail.warnings.get("hardening")
     if gap is None:
-        yield Finding("ok", "hardening", f"{', '.join(detail.hardening)}: all walls around the workers stand")
+        yield Finding("ok", "hardening", f"{', '.join(detail.hardening)}: the workers are fully confined")
         return
     fix = "docs/security.md says what each wall needs; requireHardening refuses to start without"
     yield Finding("warning", "hardening", gap, fix)

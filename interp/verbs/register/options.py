@@ -174,7 +174,7 @@ def _path(settings: Settings, options: Mapping[str, Any]) -> tuple[str, list[str
 
     in_url = check_url(options["url"]).path.rstrip("/") if options["url"] else ""
     if in_url and options["path"]:
-        raise click.UsageError("the path stands in --url already; leave --path out")
+        raise click.UsageError("--url has a path already; leave --path out")
     given, secret = in_url or options["path"], settings.path_secret
     if given and secret and not given.endswith(f"/{secret}"):
         if given.rstrip("/") == DEFAULT_PATH:

@@ -113,7 +113,7 @@ QUOTA_CASES = [
     ("status without the key", reported({"cpu": "10", "memory": "10Gi"}, {"memory": "4Gi"}),
      [("reported-wrong", "cpu: status says 0, bindings add up to 4: no one or two bindings make the difference")]),
     ("requests.", limit({"requests.cpu": "10"}),
-     [("key-not-enforced", "requests.cpu stands in spec.overall, but bindings never say requests.cpu")]),
+     [("key-not-enforced", "requests.cpu is in spec.overall, but bindings never say requests.cpu")]),
     ("limits.", limit({"limits.memory": "1Gi"}),
      [("key-not-computed", "limits.memory: bindings carry requests, not limits")]),
     ("objects", limit({"services": "3"}),
