@@ -40,7 +40,7 @@ def free_amounts(node: Node, used: Mapping[str, int], pods: int) -> SchedulerAmo
 
 @dataclass(frozen=True, slots=True)
 class FreeAmounts:
-    """Free amounts per resource (`pods` is one), each column in the order of the node_index."""
+    """Free amounts per resource (`pods` is one), each column in the order of the index."""
 
     node_index: NodeIndex
     columns: Mapping[str, Column]
@@ -56,7 +56,7 @@ class FreeAmounts:
         return np.zeros(len(self.node_index), dtype=np.int64) if found is None else found
 
     def with_rows(self, node_index: NodeIndex, rows: Iterable[tuple[int, SchedulerAmounts]]) -> FreeAmounts:
-        """The same with some nodes' amounts replaced, under a node_index of the same nodes."""
+        """The same with some nodes' amounts replaced, under an index of the same nodes."""
         columns = {name: values.copy() for name, values in self.columns.items()}
         for i, row in rows:
             for name in row.keys() - columns.keys():

@@ -32,7 +32,7 @@ _LABEL_PREFIX: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-
 
 
 def match_claim(claim: NodeClaim | None, node_index: NodeIndex) -> ClaimMatch:
-    """Judge all nodes; the answer for a claim is kept with the node_index."""
+    """Judge all nodes; the answer for a claim is kept with the index."""
     key = msgspec.json.encode(claim)
     found = node_index.matches.get(key)
     if found is None:

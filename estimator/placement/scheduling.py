@@ -117,7 +117,7 @@ def fail_over(question: Question, before: Decision, unavailable: Collection[str]
     past = Past(before.recorded_affinity_name, before.clusters, unavailable=unavailable)
 
     def estimate(name: str) -> Availability | None:
-        # What the first decision placed is not in the mirrors of the clusters yet, so it is taken off here.
+        # What the first decision placed is not among the pods of the clusters yet, so it is taken off here.
         found = question.estimate(name)
         held = past.held.get(name) or 0
         if found is None or found.count in (NO_LIMIT, NO_OPINION):

@@ -76,8 +76,8 @@ class Clusters:
     def some_may_fit(self, components: Sequence[Component], namespace: str) -> bool:
         """Whether one set fits somewhere; a cluster of which nothing is known has the benefit of the doubt. Blocks."""
         question = sets_question(components, namespace)
-        mirrors = [(cluster.state(), cluster.summary()) for cluster in self.known.values()]
-        answers = (question.ask(state.still() if state else None, summary) for state, summary in mirrors)
+        looked_at = [(cluster.state(), cluster.summary()) for cluster in self.known.values()]
+        answers = (question.ask(state.still() if state else None, summary) for state, summary in looked_at)
         return any(not answered.sources or answered.estimate.fits for answered in answers)
 
     async def unsynced(self) -> str | None:

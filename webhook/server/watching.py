@@ -39,10 +39,10 @@ class Watcher:
 
     async def run(self) -> None:
         """Until cancelled."""
-        nudge = asyncio.Event()
+        woken = asyncio.Event()
         loop = asyncio.get_running_loop()
         if self._notify:
-            loop.add_reader(self._notify.descriptor, self._notify.drain, nudge)
+            loop.add_reader(self._notify.descriptor, self._notify.drain, woken)
         try:
             while True:
                 await asyncio.to_thread(self._watch_folders)
@@ -50,20 +50,20 @@ class Watcher:
                 if now != self._seen:
                     self._seen = now
                     await self._changed()
-                await self._nudged(nudge)
+                await self._settled(woken)
         finally:
             if self._notify:
                 loop.remove_reader(self._notify.descriptor)
                 self._notify.close()
 
-    async def _nudged(self, nudge: asyncio.Event) -> None:
+    async def _settled(self, woken: asyncio.Event) -> None:
         try:
             async with asyncio.timeout(self._interval):
-                await nudge.wait()
+                await woken.wait()
         except TimeoutError:
             return
-        while nudge.is_set():
-            nudge.clear()
+        while woken.is_set():
+            woken.clear()
             await asyncio.sleep(_SETTLE_SECONDS)
 
     def _watch_folders(self) -> None:
@@ -91,8 +91,8 @@ class _Inotify:
         mask = _CLOSE_WRITE | _ATTRIB | _MOVED | _CREATE | _DELETE | _SELF
         self._library.inotify_add_watch(self.descriptor, os.fsencode(folder), mask)
 
-    def drain(self, nudge: asyncio.Event) -> None:
-        nudge.set()
+    def drain(self, woken: asyncio.Event) -> None:
+        woken.set()
         try:
             while os.read(self.descriptor, 65536):
                 pass

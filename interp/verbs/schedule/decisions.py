@@ -69,8 +69,8 @@ def read_policies(documents: Sequence[Document], where: str) -> list[Document]:
 
 
 def read_members(documents: Sequence[Document], where: str, nodes: Path | None) -> list[Member]:
-    """The clusters, as `kubectl get clusters -o json` prints them, with the mirrors of those that have one."""
-    mirrors = {known.name: known for known in _mirrors(nodes)} if nodes else {}
+    """The clusters, as `kubectl get clusters -o json` prints them, with the nodes of those that have one."""
+    with_nodes = {known.name: known for known in _known_nodes(nodes)} if nodes else {}
     members: dict[str, Member] = {}
     for document in documents:
         if not CLUSTER.describes(document):
@@ -81,19 +81,19 @@ def read_members(documents: Sequence[Document], where: str, nodes: Path | None) 
             raise DocumentError(where, str(error)) from None
         if not cluster.name or cluster.name in members:
             raise DocumentError(where, f"cluster {cluster.name!r}: each needs a name of its own")
-        mirror = mirrors.pop(cluster.name, KnownCluster(cluster.name))
+        known_nodes = with_nodes.pop(cluster.name, KnownCluster(cluster.name))
         # Nodes that are known say more than a summary that is missing.
-        summed = mirror.state is None or "resourceSummary" in (document.get("status") or {})
+        summed = known_nodes.state is None or "resourceSummary" in (document.get("status") or {})
         summary = document if summed else None
-        members[cluster.name] = Member(cluster, KnownCluster(cluster.name, mirror.state, summary))
+        members[cluster.name] = Member(cluster, KnownCluster(cluster.name, known_nodes.state, summary))
     if not members:
         raise DocumentError(where, "no Cluster in it; print them with: kubectl get clusters -o json")
-    if mirrors:
-        raise InputError(f"{nodes}: {', '.join(sorted(mirrors))} is not among the clusters of {where}")
+    if with_nodes:
+        raise InputError(f"{nodes}: {', '.join(sorted(with_nodes))} is not among the clusters of {where}")
     return list(members.values())
 
 
-def _mirrors(folder: Path) -> Iterator[KnownCluster]:
+def _known_nodes(folder: Path) -> Iterator[KnownCluster]:
     """A file or folder for each cluster, named after it."""
     if not folder.is_dir():
         raise InputError(f"{folder}: expected a folder with a file or folder for each cluster")
@@ -121,7 +121,7 @@ def estimating(
 ) -> Callable[[str], Availability | None]:
     """How much of the workload a cluster takes: replicas of one template, sets of several. The smallest answer counts:
     of its summary and models, of its nodes where they are known, of its estimator where one is named. `assumed` are
-    workloads that were sent to a cluster before and are not in its mirror yet; `in_sets` counts sets of one, too."""
+    workloads that were sent to a cluster before and are not among its pods yet; `in_sets` counts sets of one, too."""
     known = {member.cluster.name: member.known for member in members}
     replicas = len(workload.components) == 1 and not in_sets
 

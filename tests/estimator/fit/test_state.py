@@ -19,7 +19,7 @@ def free(state: ClusterState, name: str) -> dict[str, int]:
     return {resource: int(values[row]) for resource, values in view.columns.items()}
 
 
-def mirror(state: ClusterState) -> dict[str, dict[str, int]]:
+def amounts_by_node(state: ClusterState) -> dict[str, dict[str, int]]:
     return {
         each.name: {resource: amount for resource, amount in free(state, each.name).items() if amount}
         for each in state.view().node_index.nodes
@@ -155,7 +155,7 @@ def test_many_changes_end_where_a_fresh_start_ends(seed: int) -> None:
     for step in range(200):
         change(rng, state, nodes, pods)
         if step % 7 == 0:
-            assert mirror(state) == mirror(ClusterState([*nodes.values(), *pods.values()]))
+            assert amounts_by_node(state) == mirror(ClusterState([*nodes.values(), *pods.values()]))
 
 
 BROKEN = [
@@ -168,10 +168,10 @@ BROKEN = [
 @pytest.mark.parametrize(("item", "message"), BROKEN)
 def test_an_object_that_cannot_be_read_is_named_and_changes_nothing(item: dict[str, Any], message: str) -> None:
     state = cluster(node("a"), pod("p", "a", cpu="1"), quota("q", {"cpu": "1"}))
-    before = mirror(state)
+    before = amounts_by_node(state)
     with pytest.raises(InputError) as caught:
         state.upsert(item)
     assert str(caught.value).startswith(message)
     assert "is not a quantity" in str(caught.value)
-    assert mirror(state) == before
+    assert amounts_by_node(state) == before
     assert len(state.quotas("default")) == 1

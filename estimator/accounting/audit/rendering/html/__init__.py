@@ -1,4 +1,4 @@
-"""The report as one HTML page: no script, no font, no mirror from elsewhere; it reads on a screen and prints."""
+"""The report as one HTML page: no script, no font, no picture from elsewhere; it reads on a screen and prints."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _BARS: Final = 410  # where the bars begin
 _FIGURES: Final = 780  # where the figures begin
 _LONGEST_LABEL: Final = 35
 _LONGEST_KEY: Final = 16
-_HEIGHT: Final = 180  # of the mirror of very many
+_HEIGHT: Final = 180  # of the chart of very many
 _MOST_COLUMNS: Final = 480
 
 
@@ -76,7 +76,7 @@ def quota_bars(bars: Sequence[Bar]) -> Element:
 
 
 def quota_columns(bars: Sequence[Bar]) -> Element:
-    """Very many keys in one mirror: a column for each, the fullest first; neighbours share one where there is no room.
+    """Very many keys in one chart: a column for each, the fullest first; neighbours share one where there is no room.
 
     Of those that share a column the fullest is drawn, so nothing that is over its limit disappears."""
     shown = list(_merged(bars))

@@ -1,4 +1,4 @@
-"""The top of the page: when and of what, the estate in figures, and one mirror of all quotas."""
+"""The top of the page: when and of what, the estate in figures, and one chart of all quotas."""
 
 from __future__ import annotations
 
