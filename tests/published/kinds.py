@@ -30,7 +30,7 @@ Made by `make docs` from the headers of the scripts; edit those. Rules that hold
 - A component name has at most 32 characters. A longer name becomes its first 23 characters, a dash and a checksum of
   the whole name in eight hexadecimal digits (polynomial 31 modulo 4294967291). A name that occurs again gets `-2`,
   `-3` and so on.
-- What a pod needs is what Kubernetes charges: limits stand in for missing requests, init containers count by maximum,
+- What a pod needs is what Kubernetes charges: limits replace missing requests, init containers count by maximum,
   native sidecars, pod-level resources and overhead are included.
 - InterpretReplica tells all pods, the largest request per resource, and the node claim and priority class that all
   components share.

@@ -15,7 +15,7 @@ PAGE = DOCS / "live-matrix.md"
 INTRODUCTION = """\
 # What Karmada does with what interp offers
 
-Seen, not foretold: `make live-matrix` lets objects of every bundled kind be created, relabelled and scaled before a
+What was observed: `make live-matrix` lets objects of every bundled kind be created, relabelled and scaled before a
 real Karmada with two member clusters, and reads what arrives there. Karmada alone comes first and is the measure; then
 interp is registered, before and after the objects, stops answering, comes back, and is taken away. This page is made
 from what the last runs wrote into `live-matrix.json` (`make docs`).
