@@ -56,10 +56,6 @@ async def get_object(server: ApiServer, path: str) -> dict[str, Any] | None:
         raise ApiError(UNREACHABLE, f"{server.address}{path}: {misfit(error, whole='the answer')}") from None
 
 
-def _unusable(server: ApiServer, path: str, error: msgspec.DecodeError) -> ApiError:
-    return ApiError(UNREACHABLE, f"{server.address}{path}: {misfit(error, whole='the answer')}")
-
-
 async def _body(server: ApiServer, path: str, query: Mapping[str, str]) -> bytes | None:
     try:
         return await server.get(path, query)
