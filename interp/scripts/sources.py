@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,12 +19,25 @@ from interpreters.interpretation import load_functions
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import Found, Origin, scan, scan_place
 
-F = TypeVar("F", bound=Callable[..., Any])
+Result = TypeVar("Result")
 ScriptPath = click.Path(exists=True, path_type=Path)
 
 
-def script_options(command: F) -> F:
-    """`--script`, `--folder`, `--customization` and `--no-bundled`, for every verb that interprets objects."""
+def script_options(command: Callable[..., Result]) -> Callable[..., Result]:
+    """`--script`, `--folder`, `--customization` and `--no-bundled` as the argument `sources`, a `Sources`."""
+
+    @wraps(command)
+    def called(
+        *arguments: Any,
+        scripts: tuple[Path, ...],
+        folders: tuple[Path, ...],
+        customizations: tuple[Path, ...],
+        no_bundled: bool,
+        **options: Any,
+    ) -> Result:
+        sources = Sources(scripts, folders, customizations, no_bundled)
+        return command(*arguments, sources=sources, **options)
+
     for option in (
         click.option("--no-bundled", is_flag=True, help="Leave the bundled scripts out."),
         click.option(
@@ -53,8 +67,8 @@ def script_options(command: F) -> F:
             help="The script, kind folder or customization to ask, before all others.",
         ),
     ):
-        command = option(command)
-    return command
+        called = option(called)
+    return called
 
 
 class Sources(Struct, frozen=True):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from interp.inputs import read_objects, read_one_object
+from interp.options.dataclass import read_into
 from interp.options.feature_gates import gates_option, read_gates
 from interp.options.karmada_release import karmada_option
-from interp.output.formats import format_option
-from interp.output.json import print_json
 from interp.output.messages import print_warning
-from interp.output.yaml import print_yaml
+from interp.output.objects import OBJECTS
 from interp.scripts.sources import Sources, open_scripts, script_options
 
 REPLICAS, COMPONENTS, NOTHING = "replicas", "components", "nothing"
@@ -22,6 +22,22 @@ if TYPE_CHECKING:
     from interpreters.core.documents import Document
     from interpreters.core.karmada.releases import Release
     from interpreters.core.kinds import GroupVersionKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What `interp bind` was told."""
+
+    workloads: tuple[str, ...]
+    policy: str | None
+    clusters: str
+    gates: str
+    priority_classes: tuple[str, ...]
+    like: Literal["proposal", "karmada"]
+    karmada: Release
+    cluster_scoped: bool
+    sources: Sources
+    output: str
 
 
 @click.command("bind", short_help="the ResourceBinding that Karmada would write")
@@ -37,19 +53,9 @@ if TYPE_CHECKING:
 @karmada_option()
 @click.option("--cluster-scoped", is_flag=True, help="The workload lives outside namespaces: a ClusterResourceBinding.")
 @script_options
-@format_option("yaml", "json")
-def command(
-    workloads: tuple[str, ...],
-    policy: str | None,
-    clusters: str,
-    gates: str,
-    priority_classes: tuple[str, ...],
-    like: Any,
-    karmada: Release,
-    cluster_scoped: bool,
-    output: str,
-    **options: Any,
-) -> int:
+@OBJECTS.option
+@read_into(Options)
+def command(options: Options) -> int:
     """The ResourceBinding of each WORKLOAD, or its ClusterResourceBinding when it lives outside namespaces.
 
     \b
@@ -65,19 +71,19 @@ def command(
     from interpreters.core.karmada.api import MULTIPLE_POD_TEMPLATES, WORKLOAD_AFFINITY
     from interpreters.core.kinds import GroupVersionKind
 
-    objects = read_objects(workloads)
-    matching = _policy(policy) if policy else None
-    classes = read_classes(read_objects(priority_classes) if priority_classes else ())
-    priority = priority_of(matching, classes, karmada) if matching else NO_PRIORITY
+    objects = read_objects(options.workloads)
+    matching = _policy(options.policy) if options.policy else None
+    classes = read_classes(read_objects(options.priority_classes) if options.priority_classes else ())
+    priority = priority_of(matching, classes, options.karmada) if matching else NO_PRIORITY
     if priority.problem:
         print_warning(priority.problem)
-    targets, on = parse_targets(clusters), read_gates(gates, MULTIPLE_POD_TEMPLATES)
+    targets, on = parse_targets(options.clusters), read_gates(options.gates, MULTIPLE_POD_TEMPLATES)
     gate = MULTIPLE_POD_TEMPLATES in on
     bindings = []
-    with open_scripts(Sources(**options), {GroupVersionKind.of(obj) for obj in objects}) as (runner, catalog):
+    with open_scripts(options.sources, {GroupVersionKind.of(obj) for obj in objects}) as (runner, catalog):
         for obj in objects:
             kind = GroupVersionKind.of(obj)
-            asked = _asked(catalog, kind, gate, karmada) if like == "karmada" else None
+            asked = _asked(catalog, kind, gate, options.karmada) if options.like == "karmada" else None
             said = interpreted(runner, catalog, obj, components=gate and asked != REPLICAS)
             if asked == NOTHING:
                 said = Interpreted()
@@ -87,16 +93,13 @@ def command(
                 print_warning(warning)
             bindings.append(
                 build_binding(
-                    obj, said, policy=matching, targets=targets, gate=gate, like=like, release=karmada,
+                    obj, said, policy=matching, targets=targets, gate=gate, like=options.like, release=options.karmada,
                     priority=priority.value if priority.is_set else None,
                     affinity_groups=_affinity_groups(matching, obj) if WORKLOAD_AFFINITY in on else None,
-                    cluster_scoped=True if cluster_scoped else None,
+                    cluster_scoped=True if options.cluster_scoped else None,
                 )
             )  # fmt: skip
-    if output == "json":
-        print_json(bindings[0] if len(bindings) == 1 else {"apiVersion": "v1", "kind": "List", "items": bindings})
-    else:
-        print_yaml(*bindings)
+    OBJECTS.print(options.output, bindings)
     return 0
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from interp.output.findings import FINDINGS, exit_code
+
 if TYPE_CHECKING:
     from certs.folder import Folder
 
@@ -52,23 +54,15 @@ def make(*, folder: Path, urls: tuple[str, ...], services: tuple[str, ...], name
 
 @command.command()
 @_common
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text")
-@click.pass_context
-def check(context: click.Context, *, folder: Path, urls: tuple[str, ...], services: tuple[str, ...],
+@FINDINGS.option
+def check(*, folder: Path, urls: tuple[str, ...], services: tuple[str, ...],
           names: tuple[str, ...], output: str) -> None:  # fmt: skip
     """Names, dates, trust, key and file modes; exits 1 when something is wrong."""
     from certs.check import FindingsReport, check_folder
-    from interp.output.json import print_json
 
-    findings = check_folder(folder, _names(urls, services, names))
-    if output == "json":
-        print_json(FindingsReport(folder=str(folder), findings=findings))
-    else:
-        for finding in findings:
-            click.echo(f"{finding.level:8}{finding.subject}: {finding.message}")
-            if finding.fix:
-                click.echo(f"        → {finding.fix}")
-    context.exit(1 if any(finding.level == "error" for finding in findings) else 0)
+    report = FindingsReport(folder=str(folder), findings=check_folder(folder, _names(urls, services, names)))
+    FINDINGS.print(output, report)
+    raise click.exceptions.Exit(exit_code(report))
 
 
 @command.command()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     help="Write customizations and test data below DIR, laid out as Karmada does, instead of printing.",
 )
 @sample_option
-def command(names: tuple[str, ...], testdata: Path | None, samples: tuple[Path, ...], **options: Any) -> int:
+def command(names: tuple[str, ...], testdata: Path | None, samples: tuple[Path, ...], sources: Sources) -> int:
     """Print customizations for `kubectl apply` to Karmada, one document a kind, each script complete in itself.
 
     KIND is a kind such as FlinkDeployment, with its group if need be: Job.batch.volcano.sh, MPIJob.v1.kubeflow.org.
@@ -48,7 +48,7 @@ def command(names: tuple[str, ...], testdata: Path | None, samples: tuple[Path, 
     from interpreters.export import customization
 
     objects = read_objects(tuple(map(str, samples))) if samples else []
-    with open_scripts(Sources(**options)) as (runner, catalog):
+    with open_scripts(sources) as (runner, catalog):
         kinds = _chosen(catalog, names)
         proof = CaseProof(runner, catalog, objects)
         offers = {kind: _offers(proof, catalog, kind) for kind in kinds}

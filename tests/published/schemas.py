@@ -16,12 +16,12 @@ from estimator.accounting.history.rendering import QuotaHistory
 from estimator.accounting.ledger.report import LINES, Statement
 from estimator.placement.diagnosis import Diagnosis
 from interp.estimates import EstimateReport
-from interp.verbs.lint.options import ReportedRemark
-from interp.verbs.lint.sarif import SarifLog
-from interp.verbs.list import ListReport
-from interp.verbs.run.answers import Failure
+from interp.verbs.lint.formats.json import ReportedRemark
+from interp.verbs.lint.formats.sarif import SarifLog
+from interp.verbs.list.report import ListReport
+from interp.verbs.run.formats.fields import Failure
 from interp.verbs.schedule.decisions import ScheduleReport, ScheduleReports
-from interp.verbs.test.reports import SuitesReport
+from interp.verbs.test.formats.json import SuitesReport
 from interpreters.cases import CASE_SCHEMA
 from interpreters.core.operations import OPERATIONS
 from interpreters.core.reply_schemas import REPLY_SCHEMAS

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.admit.options import command
+from interp.verbs.admit.cli import command
 
 __all__ = ["command"]

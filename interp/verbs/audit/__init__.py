@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.audit.options import command
+from interp.verbs.audit.cli import command
 
 __all__ = ["command"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.doctor.options import command
+from interp.verbs.doctor.cli import command
 
 __all__ = ["command"]

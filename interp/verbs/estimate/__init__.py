@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.estimate.options import command
+from interp.verbs.estimate.cli import command
 
 __all__ = ["command"]

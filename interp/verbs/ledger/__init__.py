@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.ledger.options import command
+from interp.verbs.ledger.cli import command
 
 __all__ = ["command"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.lint.options import command
+from interp.verbs.lint.cli import command
 
 __all__ = ["command"]

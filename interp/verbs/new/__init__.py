@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.new.options import command
+from interp.verbs.new.cli import command
 
 __all__ = ["command"]

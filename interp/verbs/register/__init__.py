@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.register.options import command
+from interp.verbs.register.cli import command
 
 __all__ = ["command"]

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from estimator.clusters.apiserver import ApiServer
 from estimator.clusters.kubeconfig import find_access
 from interp.options.karmada_release import release_of
+from interp.verbs.register.application import given_gate, name_changes
 from interp.verbs.register.configurations import Standing, paths, read_standing, registered_names, remove
 from interp.verbs.register.control_plane import read_estate
-from interp.verbs.register.registration import given_gate, name_changes
+from interp.verbs.register.options import Options
 from interpreters.core.operations import Operation
 from interpreters.core.wire import Reply
 from webhook.registration.configuration import object_name
 
-_FLAGS: Final = {"applies": "--apply", "touches": "--touch"}
 
-
-async def take_back(options: Mapping[str, Any]) -> None:
+async def take_back(options: Options) -> None:
     """`--remove`: the objects of a name go; what Karmada wrote with our answers stays until its objects change.
 
     Raises `click.exceptions.Exit` with 1, after naming them, when divisions would be lost and nobody said yes."""
-    for flag in ("applies", "touches"):
-        if options[flag]:
-            raise click.UsageError(f"--remove takes back what --apply registered; leave {_FLAGS[flag]} out")
-    name = object_name("interp" if options["name"] is None else options["name"])
-    async with ApiServer(find_access(options["kubeconfig"], options["kube_context"])) as server:
+    for flag, given in (("--apply", options.applies), ("--touch", options.touches)):
+        if given:
+            raise click.UsageError(f"--remove takes back what --apply registered; leave {flag} out")
+    name = object_name("interp" if options.name is None else options.name)
+    async with ApiServer(find_access(options.kubeconfig, options.kube_context)) as server:
         standing = [await read_standing(server, path) for path in paths(name)]
-        if not options["yes"]:
+        if not options.yes:
             _refuse_strangers(standing)
             await _refuse_to_undivide(server, name, options)
         for stands in standing:
@@ -51,12 +50,12 @@ def _refuse_strangers(standing: Sequence[Standing]) -> None:
         raise click.exceptions.Exit(1)
 
 
-async def _refuse_to_undivide(server: ApiServer, name: str, options: Mapping[str, Any]) -> None:
+async def _refuse_to_undivide(server: ApiServer, name: str, options: Options) -> None:
     """A kind that Karmada alone cannot divide goes whole to each cluster once nobody counts it any more."""
     estate = await read_estate(server, name, ())
-    given = given_gate(options["gates"])
+    given = given_gate(options.gates)
     gate = estate.tells_components if given is None else given
-    release = await release_of(server, options["karmada"])
+    release = await release_of(server, options.karmada)
     # Whatever answers afterwards, it is no script of ours.
     changes = [change for change in estate.changes({}, release, _nobody, gate=gate) if change.undivided]
     name_changes(changes, "without interp")

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.run.options import command
+from interp.verbs.run.cli import command
 
 __all__ = ["command"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.schedule.options import command
+from interp.verbs.schedule.cli import command
 
 __all__ = ["command"]

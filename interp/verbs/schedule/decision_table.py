@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from estimator.placement.decision import Decision, FailureReason, GroupReport, Verdict
+from interp.output.table import dim_table, plain
 from interp.verbs.schedule.decisions import ScheduleReport
 
 if TYPE_CHECKING:
@@ -38,15 +39,13 @@ def print_report(report: ScheduleReport, console: Console) -> None:
 
 
 def _group(group: GroupReport, report: ScheduleReport) -> Iterator[RenderableType]:
-    from rich.table import Table
-
     mark = "[red]✗[/]" if group.failure else "[green]✓[/]"
     name = f"group {group.position + 1}: {group.name}" if group.name else "clusters"
     failure = f" [red]— {plain(group.failure.message)}[/]" if group.failure else ""
     yield f"{mark} [bold]{plain(name)}[/]{failure}"
     rows = [one for one in group.clusters if one.verdict is not Verdict.EXCLUDED]
     excluded = [one for one in group.clusters if one.verdict is Verdict.EXCLUDED]
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = dim_table()
     for title, side in (("  CLUSTER", "left"), ("VERDICT", "left"), ("AVAILABLE", "right"), ("GETS", "right")):
         table.add_column(title, justify=side, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("BECAUSE", overflow="fold")
@@ -75,10 +74,3 @@ def outcome(decision: Decision, unit: str) -> str:
     places = ", ".join(f"{one.name}{'' if one.replicas is None else f' ({one.replicas})'}" for one in decision.clusters)
     whole = "all of it to " if unit == "sets" else "goes to "
     return plain(f"{whole}{places or 'no cluster'}" + (f"; recorded group: {recorded}" if recorded else ""))
-
-
-def plain(text: str) -> str:
-    """Text from files is printed as it stands: brackets in it are not markup."""
-    from rich.markup import escape
-
-    return escape(text)

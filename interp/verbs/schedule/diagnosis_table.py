@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from estimator.placement.decision import Verdict
 from estimator.placement.diagnosis import Diagnosis, GroupOutcome
-from interp.verbs.schedule.decision_table import plain
+from interp.output.table import dim_table, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,9 +51,7 @@ def _outlook(found: Diagnosis) -> str:
 
 
 def _table(group: GroupOutcome) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = dim_table()
     for title in ("  CLUSTER", "NOW", "VERDICT"):
         table.add_column(title, no_wrap=True)
     table.add_column("AVAILABLE", justify="right", no_wrap=True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,11 +31,11 @@ from estimator.placement.scheduling import Past, Question, decide
 from estimator.placement.workload_affinity import peer, peers_of
 from interp.estimates import Workload
 from interp.options.karmada_release import release_of
-from interp.output.json import print_json
 from interp.output.messages import print_warning
-from interp.output.yaml import print_yaml
 from interp.verbs.schedule.decisions import Member, estimating, read_members
 from interp.verbs.schedule.estimators import read_addresses
+from interp.verbs.schedule.formats import OF_LIVE_BINDING
+from interp.verbs.schedule.options import Options
 from interpreters.core.karmada.api import BINDING, CLUSTER_BINDING, binding_name
 from interpreters.core.karmada.releases import Release
 
@@ -51,29 +49,19 @@ _ONLY_FOR_FILES: Final = {
 }  # fmt: skip
 
 
-def explain_live(options: Mapping[str, Any], karmada: Release | None, output: str) -> int:
+def explain_live(options: Options) -> int:
     """Exit code 1 when the binding is nowhere."""
-    if len(options["bindings"]) != 1:
+    if len(options.bindings) != 1:
         raise click.UsageError("name a WORKLOAD, or one live binding by --binding NAMESPACE/NAME")
     for name, flag in _ONLY_FOR_FILES.items():
-        if options[name] and click.get_current_context().get_parameter_source(name) is not _DEFAULT:
+        if getattr(options, name) and click.get_current_context().get_parameter_source(name) is not _DEFAULT:
             raise click.UsageError(f"{flag} goes with a WORKLOAD; a live binding is read with all it needs")
-    namespace, _, name = options["bindings"][0].rpartition("/")
+    namespace, _, name = options.bindings[0].rpartition("/")
     if not name or "/" in namespace:
-        raise click.UsageError(f'--binding: expected NAMESPACE/NAME, or NAME alone, got "{options["bindings"][0]}"')
-    context, release = asyncio.run(_read(options, namespace, name, karmada))
+        raise click.UsageError(f'--binding: expected NAMESPACE/NAME, or NAME alone, got "{options.bindings[0]}"')
+    context, release = asyncio.run(_read(options, namespace, name))
     found = explain(context, release, options)
-    if output == "json":
-        print_json(found)
-    elif output == "yaml":
-        print_yaml(found)
-    else:
-        from rich.console import Console
-
-        from interp.verbs.schedule.diagnosis_table import print_diagnosis
-
-        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200
-        print_diagnosis(found, Console(highlight=False, width=width))
+    OF_LIVE_BINDING.print(options.output, found)
     for refused in context.unreadable:
         print_warning(f"left out: {refused}")
     return 0 if found.scheduled else 1
@@ -82,18 +70,16 @@ def explain_live(options: Mapping[str, Any], karmada: Release | None, output: st
 _DEFAULT: Final = click.core.ParameterSource.DEFAULT
 
 
-async def _read(
-    options: Mapping[str, Any], namespace: str, name: str, karmada: Release | None
-) -> tuple[BindingContext, Release]:
+async def _read(options: Options, namespace: str, name: str) -> tuple[BindingContext, Release]:
     from estimator.clusters.apiserver import ApiServer
     from estimator.clusters.kubeconfig import find_access
 
-    async with ApiServer(find_access(options["kubeconfig"], options["context"])) as server:
+    async with ApiServer(find_access(options.kubeconfig, options.context)) as server:
         context = await read_binding_context(server, namespace, name)
-        return context, await release_of(server, karmada)
+        return context, await release_of(server, options.karmada)
 
 
-def explain(context: BindingContext, release: Release, options: Mapping[str, Any]) -> Diagnosis:
+def explain(context: BindingContext, release: Release, options: Options) -> Diagnosis:
     """The diagnosis of what was read."""
     kind = (BINDING if context.namespace else CLUSTER_BINDING).kind
     title = f"{kind} {'/'.join(filter(None, (context.namespace, context.name)))}"
@@ -115,10 +101,10 @@ def explain(context: BindingContext, release: Release, options: Mapping[str, Any
             reasons.append(Reason("blocks", "clusters", "no member cluster is known", "join one: karmadactl join"))
         return Diagnosis(title, title_of_workload, str(release), scheduled, targets, "", reasons, None, [])
     placement, demand = read_placement(spec["placement"]), demand_of_binding(binding)
-    members = read_members(context.clusters, "the live clusters", options["nodes"])
+    members = read_members(context.clusters, "the live clusters", options.nodes)
     reasons += reasons_of_targets(binding, [member.cluster.name for member in members])
-    past = read_past(binding, reschedule=options["reschedule"], release=release).without(options["unavailable"])
-    decision = decide(_question(context, placement, demand, members, past, options["estimators"]), past)
+    past = read_past(binding, reschedule=options.reschedule, release=release).without(options.unavailable)
+    decision = decide(_question(context, placement, demand, members, past, options.estimators), past)
     reasons += _quotas(context, decision)
     again = looks_again(binding, placement, [member.cluster for member in members])
     reasons += _elsewhere(targets, decision, again)

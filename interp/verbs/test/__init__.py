@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from interp.verbs.test.options import command
+from interp.verbs.test.cli import command
 
 __all__ = ["command"]
