@@ -7,9 +7,9 @@ keep untouched values exact (big integers, `{}` versus `[]`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Annotated, Final, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 MIB = 1024 * 1024
 BUNDLED = "bundled"
@@ -55,15 +55,23 @@ class Limits(Struct, frozen=True):
     printed: int = 64 * 1024
 
 
-class Outcome(Struct, frozen=True):
-    """What a function returned: the JSON text of each value (missing ones are `null`), what it printed, what it cost,
-    how long it took and how many bytes it needed at most, as far as the engine or the worker can tell."""
+MOST_VALUES: Final = 16
+LONGEST_CALL: Final = 3600.0
+"""Seconds that a worker may claim; a number beyond is no measurement."""
 
-    values: tuple[bytes, ...]
+_Amount = Annotated[int, Meta(ge=0, lt=2**53)]
+
+
+class Outcome(Struct, frozen=True, array_like=True):
+    """What a function returned: the JSON text of each value (missing ones are `null`), what it printed, what it cost,
+    how long it took (measured by the worker) and how many bytes it needed at most, as far as the engine or the worker
+    can tell. The bounds hold for what is decoded: a worker may send anything."""
+
+    values: Annotated[tuple[bytes, ...], Meta(max_length=MOST_VALUES)]
     printed: str = ""
-    seconds: float = 0.0
-    memory: int = 0
-    cost: int = 0
+    seconds: Annotated[float, Meta(ge=0, le=LONGEST_CALL)] = 0.0
+    memory: _Amount = 0
+    cost: _Amount = 0
 
 
 class Engine(Protocol):

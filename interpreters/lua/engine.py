@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final
@@ -50,7 +49,6 @@ class LuaEngine:
     ) -> Outcome:
         """Call one function with fresh globals. What may wait undecoded waits whether or not the script only reads."""
         chunk = self._compile(script)
-        started = time.perf_counter()
         texts: list[bytes | None] = []
         size = 0
         for argument in arguments:
@@ -75,13 +73,8 @@ class LuaEngine:
             limits.memory, limits.depth, limits.output, limits.printed, *texts,
         )  # fmt: skip
         printed = answer[1]
-        return Outcome(
-            answer[3:],
-            printed.decode(errors="replace") if printed else "",
-            time.perf_counter() - started,
-            self._runtime.memory_of_call(),
-            int(answer[2]),
-        )
+        text = printed.decode(errors="replace") if printed else ""
+        return Outcome(answer[3:], text, memory=self._runtime.memory_of_call(), cost=int(answer[2]))
 
     def _compile(self, script: Script) -> int:
         known = self._compiled.get(script.text)

@@ -26,7 +26,6 @@ from interpreters.sandbox.messages import (
     encode,
     error_of,
     largest_reply,
-    outcome_of,
 )
 from interpreters.sandbox.process import KILLED_OUTSIDE, MEMORY, TOO_MANY_THREADS, WorkerProcess
 
@@ -56,21 +55,9 @@ class Task(msgspec.Struct, frozen=True, eq=False):
     limits: Limits
     deadline: float | None
 
-    def seconds(self, now: float) -> float:
-        if self.deadline is None:
-            return self.limits.seconds
-        return min(self.limits.seconds, self.deadline - now)
-
     def has_full_time(self, seconds: float) -> bool:
         """So much time is all that its limits give; running out of it is then the script's own doing."""
         return seconds >= self.limits.seconds
-
-
-def check_input(task: Task) -> None:
-    size = sum(map(len, task.arguments))
-    if size > task.limits.input:
-        message = f"the arguments have {size} bytes, at most {task.limits.input} are allowed"
-        raise LimitError("input", message, **_where(task))
 
 
 class Connection:
@@ -83,40 +70,41 @@ class Connection:
         self.hardening: dict[str, str] = {}
         self.ready = False
         self.answered = 0  # calls so far; a worker that has answered any may suffer from what they left behind
-        self.buffer = FrameBuffer(largest_reply(limits))
+        # After so many it is replaced. Counted here: a worker that could ask for a successor would ask for many.
+        self.most_calls = Recycling().calls
+        self._largest_reply = largest_reply(limits)
+        self.buffer = FrameBuffer(self._largest_reply)
         self._slots: dict[Script, int] = {}
         self._owners: dict[int, Script] = {}
         self._next = 0
-        self._most_calls = Recycling().calls
-
-    @property
-    def spent(self) -> bool:
-        """It has served long enough. Counted here: a worker that could ask for a successor would ask for many."""
-        return self.answered >= self._most_calls
 
     def load(self, engines: Mapping[str, str], recycling: Recycling) -> bytearray:
         self.engines = engines
-        self._most_calls = recycling.calls
+        self.most_calls = recycling.calls
         return encode(Load(dict(engines), self.limits, recycling.resident))
 
-    def kill_after(self, task: Task, seconds: float, now: float) -> float:
-        """When to kill a worker that has so many seconds: a little later, because the engine's own error says more.
+    def call(self, task: Task, now: float) -> tuple[bytearray, float, float]:
+        """The frame for one call, how many seconds it has, and after how many to kill the worker. Raises `BusyError` if
+        its deadline has passed, and `ScriptError`.
 
-        Loading a script that the worker has not seen yet is no part of the call and has time of its own, as far as the
-        caller's deadline leaves any.
+        A worker is killed a little later than its call should end, because the engine's own error says more. The
+        script's text goes along the first time. Loading it is no part of the call and has time of its own, as far as
+        the caller's deadline leaves any.
         """
-        loading = 0.0 if task.script in self._slots else task.limits.seconds
-        if task.deadline is not None:
-            loading = min(loading, task.deadline - now - seconds)
-        return seconds + loading + min(LONGEST_GRACE, seconds / 2)
-
-    def call(self, task: Task, seconds: float) -> bytearray:
-        """The frame for one call; the script's text goes along the first time."""
         limits = task.limits
-        if not task.has_full_time(seconds):
-            limits = msgspec.structs.replace(limits, seconds=seconds)
-        self.buffer.limit = largest_reply(limits)
-        script, slot = None, self._slots.get(task.script)
+        seconds, loading = limits.seconds, 0.0
+        slot = self._slots.get(task.script)
+        if slot is None:
+            loading = seconds
+        if task.deadline is not None and task.deadline - now < seconds + loading:
+            seconds = min(seconds, task.deadline - now)
+            loading = max(0.0, task.deadline - now - seconds)
+            if seconds <= 0:
+                raise no_worker_in_time()
+            if seconds < limits.seconds:
+                limits = msgspec.structs.replace(limits, seconds=seconds)
+        self.buffer.limit = self._largest_reply if task.limits is self.limits else largest_reply(task.limits)
+        script = None
         if slot is None:
             script, slot = task.script, self._next
             self._next = (self._next + 1) % SLOTS
@@ -124,10 +112,11 @@ class Connection:
             self._slots[script], self._owners[slot] = slot, script
         other = None if limits == self.limits else limits
         try:
-            return encode(Call(slot, script, task.function, list(task.arguments), task.reads_only, other))
+            frame = encode(Call(slot, script, task.function, list(task.arguments), task.reads_only, other))
         except UnicodeEncodeError:
             self._slots.pop(task.script, None)
             raise ScriptError("the text is not valid Unicode", **_where(task)) from None
+        return frame, seconds, seconds + loading + min(LONGEST_GRACE, seconds / 2)
 
     def accept_ready(self, reply: Reply) -> None:
         if self.ready or not isinstance(reply, Ready):
@@ -136,16 +125,18 @@ class Connection:
 
 
 def result_of(task: Task, reply: Reply, seconds: float) -> Outcome | frozenset[str] | InterpError:
-    """What the caller gets for a reply to a call that had so many seconds."""
-    if isinstance(reply, Answer | Failure) and len(reply.printed) > task.limits.printed:
-        raise ProtocolError("more printed text than the call allows")
+    """What the caller gets for a reply to a call that had so many seconds. Raises `ProtocolError`."""
     if isinstance(reply, Answer) and task.function:
-        if sum(map(len, reply.values)) > task.limits.output:
+        if len(reply.outcome.printed) > task.limits.printed:
+            raise ProtocolError("more printed text than the call allows")
+        if sum(map(len, reply.outcome.values)) > task.limits.output:
             raise ProtocolError("a larger result than the call allows")
-        return outcome_of(reply)
+        return reply.outcome
     if isinstance(reply, Names) and not task.function:
         return reply.functions
     if isinstance(reply, Failure):
+        if len(reply.printed) > task.limits.printed:
+            raise ProtocolError("more printed text than the call allows")
         error = error_of(reply, task.script.name, task.function)
         if ran_out_of_time(error) and not task.has_full_time(seconds):
             error.message = timed_out(task, seconds).message  # how little time was left says nothing to the caller
@@ -159,6 +150,11 @@ def ran_out_of_memory(result: object) -> TypeGuard[LimitError]:
 
 def ran_out_of_time(result: object) -> TypeGuard[LimitError]:
     return isinstance(result, LimitError) and result.limit == "time"
+
+
+def input_too_large(task: Task, size: int) -> LimitError:
+    message = f"the arguments have {size} bytes, at most {task.limits.input} are allowed"
+    return LimitError("input", message, **_where(task))
 
 
 def no_worker_in_time() -> BusyError:

@@ -1,97 +1,147 @@
-"""Who runs next: one queue a script, served in turn, and a bound on the workers that suspect scripts may use.
+"""Calls that no worker has yet: queued for their turn, or for the next worker that starts.
 
-So a script that uses up its time on every call uses at most half of the workers.
+There is one queue a script, and scripts are served in turn. Each call waits no longer than its caller does, and only so
+many may wait.
 """
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+import asyncio
+from collections import OrderedDict, deque
 from collections.abc import Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from interpreters.sandbox.reputation import Reputations
+from interpreters.core.errors import BusyError, InterpError
+from interpreters.sandbox.calls import no_worker_in_time
+from interpreters.sandbox.pipeline import Job
+from interpreters.sandbox.reputation import ConcurrencyLimit, Running
 
-
-class Waiter(Protocol):
-    """What is queued: known by the digest of its script."""
-
-    digest: str
-    suspect: bool
+R = TypeVar("R", bound=Running)
 
 
-W = TypeVar("W", bound=Waiter)
-
-
-class ConcurrencyLimit:
-    """Counts the running calls and says which script may run one more. Suspect scripts share half of the workers; a
-    script that has not replied yet may use half by itself."""
-
-    def __init__(self, size: int, reputations: Reputations) -> None:
-        self.half = max(1, size // 2)
-        self._reputations = reputations
-        self._running: Counter[str] = Counter()
-        self._suspects_running = 0
-
-    def admits(self, digest: str, now: float) -> bool:
-        if self._reputations.is_suspect(digest, now):
-            return self._suspects_running < self.half
-        return self._reputations.has_replied(digest) or self._running[digest] < self.half
-
-    def enter(self, waiter: Waiter, now: float) -> None:
-        self._running[waiter.digest] += 1
-        waiter.suspect = self._reputations.is_suspect(waiter.digest, now)
-        self._suspects_running += waiter.suspect
-
-    def leave(self, waiter: Waiter) -> None:
-        self._running[waiter.digest] -= 1
-        if not self._running[waiter.digest]:
-            del self._running[waiter.digest]
-        self._suspects_running -= waiter.suspect
-
-
-class FairQueue(Generic[W]):
+class FairQueue(Generic[R]):
     """First in, first out within a script; scripts in turn."""
 
     def __init__(self) -> None:
-        self._lines: OrderedDict[str, deque[W]] = OrderedDict()
-        self._length = 0
+        self.length = 0
+        self._of_scripts: OrderedDict[str, deque[R]] = OrderedDict()
 
-    def __len__(self) -> int:
-        return self._length
-
-    def __iter__(self) -> Iterator[W]:
-        for line in self._lines.values():
-            yield from line
+    def __iter__(self) -> Iterator[R]:
+        for queue in self._of_scripts.values():
+            yield from queue
 
     def length_of(self, digest: str) -> int:
-        return len(self._lines.get(digest, ()))
+        return len(self._of_scripts.get(digest, ()))
 
-    def add(self, waiter: W, *, first: bool = False) -> None:
-        line = self._lines.setdefault(waiter.digest, deque())
-        (line.appendleft if first else line.append)(waiter)
-        self._length += 1
+    def add(self, job: R, *, first: bool = False) -> None:
+        queue = self._of_scripts.setdefault(job.digest, deque())
+        (queue.appendleft if first else queue.append)(job)
+        self.length += 1
 
-    def discard(self, waiter: W) -> None:
-        line = self._lines.get(waiter.digest)
-        if line is not None and waiter in line:
-            line.remove(waiter)
-            self._length -= 1
-            if not line:
-                del self._lines[waiter.digest]
+    def discard(self, job: R) -> None:
+        queue = self._of_scripts.get(job.digest)
+        if queue is not None and job in queue:
+            queue.remove(job)
+            self.length -= 1
+            if not queue:
+                del self._of_scripts[job.digest]
 
-    def first(self, concurrency: ConcurrencyLimit, now: float) -> W | None:
-        """The next to run: the first waiter of the first script that the limit admits."""
-        for digest, line in self._lines.items():
-            if concurrency.admits(digest, now):
-                return line[0]
+    def first(self, concurrency: ConcurrencyLimit, now: float) -> R | None:
+        """The next to run: the first call of the first script that the limit admits."""
+        for queue in self._of_scripts.values():
+            if concurrency.admits(queue[0], now):
+                return queue[0]
         return None
 
-    def take(self, waiter: W) -> None:
+    def take(self, job: R) -> None:
         """The first of its script has its turn; the script's next one comes after those of the others."""
-        line = self._lines[waiter.digest]
-        line.popleft()
-        self._length -= 1
-        if line:
-            self._lines.move_to_end(waiter.digest)
+        queue = self._of_scripts[job.digest]
+        queue.popleft()
+        self.length -= 1
+        if queue:
+            self._of_scripts.move_to_end(job.digest)
         else:
-            del self._lines[waiter.digest]
+            del self._of_scripts[job.digest]
+
+
+class PendingCalls:
+    """The fair queue of a pool with its bound and deadlines, and the calls that are to run in a new worker.
+
+    `most` calls may come in by themselves; those whose worker was lost always may.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.queue: FairQueue[Job] = FairQueue()
+        self._most = most
+        self._loop = asyncio.get_running_loop()
+        self._for_new_worker: list[Job] = []
+        self._closed = False
+
+    def __len__(self) -> int:
+        return self.queue.length + len(self._for_new_worker)
+
+    def admit(self, job: Job) -> None:
+        """Raises `BusyError`."""
+        if self.queue.length >= self._most:
+            raise BusyError(f"{self._most} calls are waiting for a worker already")
+        trusted = job.reputation.has_replied and job.reputation.suspect_until < self._loop.time()
+        if not trusted and self.queue.length_of(job.digest) >= max(1, self._most // 2):
+            raise BusyError(f"{self._most // 2} calls of {job.task.script.name} are waiting for a worker already")
+        self.add(job)
+
+    def add(self, job: Job, *, first: bool = False) -> None:
+        if self._may_wait(job):
+            self.queue.add(job, first=first)
+
+    def add_for_new_worker(self, job: Job) -> None:
+        """To be run by the next worker that becomes ready. One is starting: this call's own has just been lost."""
+        job.fresh = True
+        if self._may_wait(job):
+            self._for_new_worker.append(job)
+
+    def _may_wait(self, job: Job) -> bool:
+        if self._closed:
+            job.fail(closing())
+            return False
+        if job.task.deadline is not None:
+            job.timer = self._loop.call_at(job.task.deadline, self._waited_too_long, job)
+        return True
+
+    def _waited_too_long(self, job: Job) -> None:
+        self.discard(job)
+        job.fail(no_worker_in_time())
+
+    def discard(self, job: Job) -> None:
+        """It waits no longer, if it did."""
+        self.queue.discard(job)
+        if job in self._for_new_worker:
+            self._for_new_worker.remove(job)
+        if job.timer:
+            job.timer.cancel()
+
+    def take(self, job: Job) -> None:
+        """It has its turn."""
+        self.queue.take(job)
+        if job.timer:
+            job.timer.cancel()
+
+    def take_for_new_worker(self) -> Job | None:
+        """A call for a worker that has just become ready."""
+        if not self._for_new_worker:
+            return None
+        job = self._for_new_worker[0]
+        self.discard(job)
+        return job
+
+    def fail_all(self, error: InterpError) -> None:
+        for job in [*self.queue, *self._for_new_worker]:
+            self.discard(job)
+            job.fail(error)
+
+    def close(self) -> None:
+        self._closed = True
+        self.fail_all(closing())
+
+
+def closing() -> BusyError:
+    return BusyError("the sandbox is closing")

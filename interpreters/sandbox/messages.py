@@ -6,6 +6,8 @@ allocated, messages are decoded into these types and no others, and every field 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import isnan
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -34,15 +36,10 @@ LONGEST_NAME = 1000
 
 MOST_FRAMES = 50
 MOST_NAMES = 5000
-MOST_VALUES = 16
-LONGEST_CALL = 3600.0
-"""Seconds that a worker may claim; a number beyond is no measurement."""
 
 _Name = Annotated[str, Meta(max_length=LONGEST_NAME)]
 _Message = Annotated[str, Meta(max_length=LONGEST_MESSAGE)]
 _Line = Annotated[int, Meta(ge=-(2**31), lt=2**31)]
-_Seconds = Annotated[float, Meta(ge=0, le=LONGEST_CALL)]
-_Amount = Annotated[int, Meta(ge=0, lt=2**53)]
 
 
 class Load(Struct, frozen=True, tag="load", array_like=True):
@@ -75,11 +72,7 @@ class Answer(Struct, frozen=True, tag="answer", array_like=True):
     """`heavy` asks to be replaced at once: the worker holds so much memory that the next call might not find enough.
     That costs its script a worker of its budget."""
 
-    values: Annotated[tuple[bytes, ...], Meta(max_length=MOST_VALUES)]
-    printed: str
-    seconds: _Seconds
-    memory: _Amount
-    cost: _Amount
+    outcome: Outcome
     heavy: bool
 
 
@@ -107,8 +100,9 @@ class Failure(Struct, frozen=True, tag="failure", array_like=True):
 Reply = Answer | Names | Failure | Ready
 
 _encoder = msgspec.msgpack.Encoder()
-_requests: msgspec.msgpack.Decoder[Load | Call] = msgspec.msgpack.Decoder(Load | Call)
 _replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
+
+decode_request: Callable[[bytes | bytearray | memoryview], Load | Call] = msgspec.msgpack.Decoder(Load | Call).decode
 
 
 class ProtocolError(Exception):
@@ -122,16 +116,12 @@ def encode(message: Load | Call | Reply) -> bytearray:
     return frame
 
 
-def decode_request(payload: bytes | bytearray | memoryview) -> Load | Call:
-    return _requests.decode(payload)
-
-
 def decode_reply(payload: bytes | bytearray | memoryview) -> Reply:
     try:
         reply = _replies.decode(payload)
     except (msgspec.MsgspecError, UnicodeError, ValueError, OverflowError, RecursionError) as error:
         raise ProtocolError("a frame that is not a reply") from error
-    if isinstance(reply, Answer) and reply.seconds != reply.seconds:  # what is no number is within any bounds
+    if isinstance(reply, Answer) and isnan(reply.outcome.seconds):  # which is within any bounds
         raise ProtocolError("a frame that is not a reply")
     return reply
 
@@ -150,29 +140,26 @@ class FrameBuffer:
         self.limit = limit
         self.pending = bytearray()
 
-    def feed(self, chunk: memoryview) -> bytearray | memoryview | None:
-        """The payload of the first frame, once its last byte is there; valid until the chunk is written over."""
-        if not self.pending and len(chunk) >= HEADER and len(chunk) == self._size(chunk):
-            return chunk[HEADER:]
-        self.pending += chunk
-        return self.take()
+    def take(self, chunk: memoryview | bytes = b"") -> bytearray | memoryview | bytes | None:
+        """The payload of the next frame, once its last byte is there. What is left waits for the next time.
 
-    def take(self) -> bytearray | None:
-        """The next frame among the bytes already here."""
-        if len(self.pending) < HEADER:
-            return None
-        size = self._size(self.pending)
+        A chunk that is one frame is not copied: its payload is valid until the chunk is written over.
+        """
+        if self.pending:
+            self.pending += chunk
+        received = self.pending or chunk
+        size = HEADER + int.from_bytes(received[:HEADER], "big")
+        if len(received) >= HEADER and size - HEADER > self.limit:
+            raise ProtocolError("a reply larger than the call allows")
+        if received is chunk:
+            if len(chunk) == size:
+                return chunk[HEADER:]
+            self.pending += chunk
         if len(self.pending) < size:
             return None
         payload = self.pending[HEADER:size]
         del self.pending[:size]
         return payload
-
-    def _size(self, start: memoryview | bytearray) -> int:
-        size = int.from_bytes(start[:HEADER], "big")
-        if size > self.limit:
-            raise ProtocolError("a reply larger than the call allows")
-        return size + HEADER
 
 
 def failure_of(error: ScriptError, *, printed: int = MESSAGE_ROOM, heavy: bool = False) -> Failure:
@@ -216,10 +203,6 @@ def error_of(failure: Failure, script: str, function: str) -> InterpError:
             return LimitError(failure.detail, failure.message, **where)
         case _:
             return ScriptError(failure.message, **where)
-
-
-def outcome_of(answer: Answer) -> Outcome:
-    return Outcome(answer.values, answer.printed, answer.seconds, answer.memory, answer.cost)
 
 
 def shortened(text: str) -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+
+from msgspec import Struct
 
 from interpreters.core.engine import Outcome
 from interpreters.core.errors import InterpError
 from interpreters.sandbox.calls import Task
-from interpreters.sandbox.reputation import digest_of
+from interpreters.sandbox.reputation import Reputation
 
 DEPTH = 8
 """Calls of one worker at most, the running one included."""
@@ -30,23 +31,22 @@ SMALL = 64 * 1024
 """Bytes of arguments that may be pipelined. Larger ones take longer than being woken, and would fill the socket."""
 
 
-class Job:
+class Job(Struct, eq=False):
     """A call that somebody awaits. `fast`: it may be pipelined behind others, and others behind it. `fresh`: it failed
-    in a worker that others had used, and is tried again in a new one. `kill_after` so many seconds."""
+    in a worker that others had used, and is tried again in a new one. `retried`: its worker was killed from outside."""
 
-    __slots__ = ("digest", "fast", "fresh", "future", "kill_after", "retried", "seconds", "suspect", "task", "timer")
-
-    def __init__(self, task: Task, future: asyncio.Future[Outcome | frozenset[str]]) -> None:
-        self.task = task
-        self.digest = digest_of(task.script)
-        self.future = future
-        self.fast = False
-        self.suspect = False
-        self.fresh = False
-        self.retried = False
-        self.seconds = 0.0
-        self.kill_after = 0.0
-        self.timer: asyncio.TimerHandle | None = None
+    task: Task
+    reputation: Reputation
+    digest: str
+    size: int  # of its arguments, in bytes
+    future: asyncio.Future[Outcome | frozenset[str]]
+    fast: bool = False
+    suspect: bool = False  # when it began
+    fresh: bool = False
+    retried: bool = False
+    seconds: float = 0.0  # that it may run
+    kill_after: float = 0.0  # seconds
+    timer: asyncio.TimerHandle | None = None
 
     def fail(self, error: InterpError) -> None:
         if not self.future.done():
@@ -56,56 +56,27 @@ class Job:
         """The same call, awaited by nobody."""
         nobody: asyncio.Future[Outcome | frozenset[str]] = self.future.get_loop().create_future()
         nobody.cancel()
-        return Job(self.task, nobody)
+        return Job(self.task, self.reputation, self.digest, self.size, nobody)
 
 
-class Pipeline:
-    """First in, first out: the worker answers in this order.
+class Pipeline(deque[Job]):
+    """First in, first out: the worker runs the first and answers in this order.
 
     `began` is when the running call did; `abandoned_since`, when the worker turned to calls that nobody awaits.
     """
 
-    __slots__ = ("_jobs", "abandoned_since", "began")
-
     def __init__(self) -> None:
-        self._jobs: deque[Job] = deque()
+        super().__init__()
         self.began = 0.0
         self.abandoned_since: float | None = None
 
-    def __len__(self) -> int:
-        return len(self._jobs)
-
-    def __iter__(self) -> Iterator[Job]:
-        return iter(self._jobs)
-
-    @property
-    def running(self) -> Job | None:
-        return self._jobs[0] if self._jobs else None
-
     def has_room(self, now: float) -> bool:
         """Whether a call may be pipelined behind the running one."""
-        return 0 < len(self._jobs) < DEPTH and self._jobs[0].fast and now < self.began + STALLED
-
-    def put(self, job: Job) -> None:
-        self._jobs.append(job)
-
-    def begin(self, now: float) -> Job:
-        """The first is what the worker runs from now on."""
-        job = self._jobs[0]
-        self.began = now
-        if not job.future.done():
-            self.abandoned_since = None
-        elif self.abandoned_since is None:
-            self.abandoned_since = now
-        return job
-
-    def finish(self) -> Job:
-        """The running call is over."""
-        return self._jobs.popleft()
+        return 0 < len(self) < DEPTH and self[0].fast and now < self.began + STALLED
 
     def take_back(self) -> list[Job]:
         """The pipelined calls, to be run elsewhere. The worker answers them all the same, so placeholders stay."""
-        pipelined = list(self._jobs)[1:]
+        pipelined = list(self)[1:]
         for place, job in enumerate(pipelined, 1):
-            self._jobs[place] = job.placeholder()
+            self[place] = job.placeholder()
         return pipelined

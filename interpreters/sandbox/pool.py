@@ -15,12 +15,10 @@ from typing import Self, cast
 from interpreters.core.engine import MOST_WAITING, Limits, Outcome, Script
 from interpreters.core.errors import BusyError
 from interpreters.core.languages import engines_of_languages
-from interpreters.sandbox.calls import Recycling, Task, check_input
+from interpreters.sandbox.calls import Recycling, Task
 from interpreters.sandbox.dispatch import Dispatch
-from interpreters.sandbox.pipeline import Job
 from interpreters.sandbox.reputation import Reputations
 from interpreters.sandbox.stats import Counters, SandboxStats
-from interpreters.sandbox.workers import Workers
 
 
 class SandboxPool:
@@ -63,10 +61,19 @@ class SandboxPool:
             raise
 
     def _start(self, author: str) -> Dispatch:
-        dispatch = Dispatch(self.size, self.limits, self.max_waiting, self.reputations, self._counters)
-        dispatch.workers = Workers(self.size, self._engines, self.limits, self._recycling, dispatch)
+        if not self._open:
+            raise BusyError("the sandbox is closed")
+        dispatch = Dispatch(
+            self.size,
+            self._engines,
+            self.limits,
+            self._recycling,
+            max_waiting=self.max_waiting,
+            reputations=self.reputations,
+            counters=self._counters,
+        )
         self._by_author[author] = dispatch
-        dispatch.workers.replenish()
+        dispatch.replenish()
         return dispatch
 
     async def close(self) -> None:
@@ -96,15 +103,19 @@ class SandboxPool:
     ) -> Outcome:
         """Run one function. The limits' seconds count from when a worker takes the call; `deadline` is absolute, on
         the clock of `time.monotonic`, and counts waiting too."""
+        author = script.author if self._isolated else ""
+        dispatch = self._by_author.get(author) or self._start(author)
         task = Task(script, function, arguments, reads_only, limits or self.limits, deadline)
-        return cast(Outcome, await self._submit(task))
+        return cast(Outcome, await dispatch.run(task))
 
     async def functions(
         self, script: Script, *, limits: Limits | None = None, deadline: float | None = None
     ) -> frozenset[str]:
         """The names of the functions that the script defines."""
+        author = script.author if self._isolated else ""
+        dispatch = self._by_author.get(author) or self._start(author)
         task = Task(script, "", (), False, limits or self.limits, deadline)
-        return cast("frozenset[str]", await self._submit(task))
+        return cast("frozenset[str]", await dispatch.run(task))
 
     def hardening(self) -> dict[str, str]:
         """What confines the workers on this system, and what it lacks; empty when none is up."""
@@ -115,12 +126,12 @@ class SandboxPool:
         return tuple(
             author
             for author, dispatch in self._by_author.items()
-            if not any(worker.connection.ready for worker in dispatch.workers.pooled)
+            if not any(worker.connection.ready for worker in dispatch.pooled)
         )
 
     def stats(self) -> SandboxStats:
         """A snapshot for metrics."""
-        seats = [worker for dispatch in self._by_author.values() for worker in dispatch.workers.pooled]
+        seats = [worker for dispatch in self._by_author.values() for worker in dispatch.pooled]
         ready = sum(worker.connection.ready for worker in seats)
         return self._counters.snapshot(
             self.reputations.quarantines(time.monotonic()),
@@ -130,20 +141,3 @@ class SandboxPool:
             busy=sum(len(worker.pipeline) > 0 for worker in seats),
             waiting=sum(dispatch.waiting for dispatch in self._by_author.values()),
         )
-
-    async def _submit(self, task: Task) -> Outcome | frozenset[str]:
-        if not self._open:
-            raise BusyError("the sandbox is closed")
-        author = task.script.author if self._isolated else ""
-        dispatch = self._by_author.get(author) or self._start(author)
-        check_input(task)
-        loop = asyncio.get_running_loop()
-        self.reputations.check(task, loop.time())
-        job = Job(task, loop.create_future())
-        self._counters.calls += 1
-        dispatch.submit(job)
-        try:
-            return await job.future
-        except asyncio.CancelledError:
-            dispatch.abandon(job)
-            raise

@@ -1,4 +1,5 @@
-"""What each script has done to its workers so far: trusted, suspect or in quarantine. Pure: is told the time.
+"""What each script has done to its workers so far, and what it may therefore use: a fast one is pipelined, a suspect
+one shares half of the workers, one in quarantine is not run. Pure: is told the time.
 
 A script is known by its digest, so a changed text starts afresh.
 """
@@ -8,7 +9,8 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TypeVar
+from math import inf
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -47,11 +49,27 @@ def digest_of(script: Script) -> str:
     return f"{script.author}\0{script.digest}"
 
 
-class _Record(Struct):
-    """How a script has answered so far."""
+class Reputation(Struct, eq=False):
+    """How one script has answered so far, and until when it is suspect: it used up its time, or lost a worker."""
 
+    has_replied: bool = False  # in time, with an answer or an error
     has_answered: bool = False
     fast_answers: int = 0  # in a row, up to now
+    suspect_until: float = -inf
+
+    def note_reply(self, seconds: float | None = None) -> None:
+        """It replied in time; with an answer if it took `seconds`."""
+        self.has_replied = True
+        if seconds is None or seconds > FAST_SECONDS:
+            self.fast_answers = 0
+        else:
+            self.fast_answers += 1
+        if seconds is not None:
+            self.has_answered = True
+
+    def is_fast(self, now: float) -> bool:
+        """It has answered fast many times in a row, and is not suspect."""
+        return self.fast_answers >= FAST_ANSWERS and self.suspect_until < now
 
 
 class _Budget(Struct, frozen=True):
@@ -96,8 +114,7 @@ class Reputations:
         self._quarantines: OrderedDict[_Subject, Quarantine] = OrderedDict()
         self._with_quarantined_calls: set[str] = set()
         self._lost: OrderedDict[_Subject, list[tuple[float, str]]] = OrderedDict()
-        self._suspect_until: OrderedDict[str, float] = OrderedDict()
-        self._records: OrderedDict[str, _Record] = OrderedDict()
+        self._of_scripts: OrderedDict[str, Reputation] = OrderedDict()
         self._budgets: OrderedDict[str, _Budget] = OrderedDict()
 
     def quarantines(self, now: float) -> tuple[Quarantine, ...]:
@@ -107,12 +124,20 @@ class Reputations:
         self._with_quarantined_calls = {subject[0] for subject in self._quarantines if isinstance(subject, tuple)}
         return tuple(self._quarantines.values())
 
-    def check(self, task: Task, now: float) -> None:
-        """Raises `QuarantinedError`, or `BusyError` while the budget of workers is used up. The names of a script's
-        functions may always be asked for."""
-        if not (self._quarantines or self._budgets) or not task.function:
-            return
+    def of(self, digest: str) -> Reputation:
+        reputation = self._of_scripts.get(digest)
+        if reputation is None:
+            reputation = Reputation()
+            _store(self._of_scripts, digest, reputation)
+        return reputation
+
+    def check(self, task: Task, now: float) -> Reputation:
+        """The script's reputation, if this call may run. Raises `QuarantinedError`, or `BusyError` while the budget of
+        workers is used up. The names of a script's functions may always be asked for."""
         digest = digest_of(task.script)
+        reputation = self._of_scripts.get(digest) or self.of(digest)
+        if not (self._quarantines or self._budgets) or not task.function:
+            return reputation
         budget = self._budget(digest, now)
         if self.losses and budget and budget.left < 1 and _size(task) * MUCH_SMALLER >= budget.smallest:
             wait = (1 - budget.left) * RESPAWN_SECONDS
@@ -124,42 +149,12 @@ class Reputations:
             quarantine = self._quarantines.get(_call_of(task))
         if quarantine is not None and quarantine.until > now:
             raise QuarantinedError(str(quarantine), script=task.script.name, function=task.function)
+        return reputation
 
-    def note_reply(self, digest: str, seconds: float | None = None) -> None:
-        """It came back in time; with an answer if it took `seconds`."""
-        record = self._records.get(digest)
-        if record is None:
-            record = _Record()
-            _store(self._records, digest, record)
-        if seconds is not None:
-            record.has_answered = True
-        record.fast_answers = record.fast_answers + 1 if seconds is not None and seconds <= FAST_SECONDS else 0
-
-    def has_replied(self, digest: str) -> bool:
-        return digest in self._records
-
-    def is_fast(self, digest: str, now: float) -> bool:
-        """It has answered fast many times in a row, and is not suspect."""
-        record = self._records.get(digest)
-        return record is not None and record.fast_answers >= FAST_ANSWERS and not self.is_suspect(digest, now)
-
-    def note_slow(self, digest: str) -> None:
-        """It takes long this time, or fails."""
-        if record := self._records.get(digest):
-            record.fast_answers = 0
-
-    def is_suspect(self, digest: str, now: float) -> bool:
-        """It used up its time, or lost a worker, within the window."""
-        until = self._suspect_until.get(digest) if self._suspect_until else None
-        if until is not None and until < now:
-            del self._suspect_until[digest]
-            return False
-        return until is not None
-
-    def make_suspect(self, digest: str, now: float) -> None:
-        """It used all of its time; its worker survived."""
-        self.note_slow(digest)
-        _store(self._suspect_until, digest, now + self.window)
+    def make_suspect(self, reputation: Reputation, now: float) -> None:
+        """It used all of its time, or all of its memory."""
+        reputation.fast_answers = 0
+        reputation.suspect_until = now + self.window
 
     def charge_worker(self, task: Task, now: float) -> None:
         """A worker had to be replaced because of this call."""
@@ -181,10 +176,10 @@ class Reputations:
     def note_loss(self, task: Task, reason: str, now: float) -> None:
         """This call lost a worker."""
         digest = digest_of(task.script)
-        self.make_suspect(digest, now)
+        reputation = self.of(digest)
+        self.make_suspect(reputation, now)
         self.charge_worker(task, now)
-        record = self._records.get(digest)
-        has_answered = (record is not None and record.has_answered) or task.script.author == BUNDLED
+        has_answered = reputation.has_answered or task.script.author == BUNDLED
         subject: _Subject = _call_of(task) if has_answered else digest
         recent = [entry for entry in self._lost.get(subject, ()) if entry[0] > now - self.window]
         recent.append((now, reason))
@@ -196,6 +191,40 @@ class Reputations:
             _store(self._quarantines, subject, quarantine)
             if has_answered:
                 self._with_quarantined_calls.add(digest)
+
+
+class Running(Protocol):
+    """A call as the limit knows it."""
+
+    digest: str
+    reputation: Reputation
+    suspect: bool
+
+
+class ConcurrencyLimit:
+    """Counts the running calls and says which script may run one more. Suspect scripts share half of the workers; a
+    script that has not replied yet may use half by itself."""
+
+    def __init__(self, size: int) -> None:
+        self._half = max(1, size // 2)
+        self._running: Counter[str] = Counter()
+        self._suspects = 0
+
+    def admits(self, job: Running, now: float) -> bool:
+        if job.reputation.suspect_until >= now:
+            return self._suspects < self._half
+        return job.reputation.has_replied or self._running[job.digest] < self._half
+
+    def begin(self, job: Running, now: float) -> None:
+        self._running[job.digest] += 1
+        job.suspect = job.reputation.suspect_until >= now
+        self._suspects += job.suspect
+
+    def end(self, job: Running) -> None:
+        self._running[job.digest] -= 1
+        if not self._running[job.digest]:
+            del self._running[job.digest]
+        self._suspects -= job.suspect
 
 
 def _size(task: Task) -> int:

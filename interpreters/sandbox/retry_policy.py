@@ -1,4 +1,4 @@
-"""What becomes of a call that is over, or whose worker is lost: delivered, run again, or counted against its script.
+"""What becomes of a call whose worker is lost: it runs again, or the loss is counted against its script.
 
 A loss counts by what happened to the worker, never by the text of an error, and a call that fails in a worker that
 others had used is run again in a new one first. A call changes nothing outside, so it may be run again.
@@ -11,7 +11,7 @@ from enum import Enum, auto
 
 from interpreters.core.engine import Outcome
 from interpreters.core.errors import InterpError, LimitError
-from interpreters.sandbox.calls import bad_reply, ran_out_of_memory, ran_out_of_time, reason_of, timed_out, worker_died
+from interpreters.sandbox.calls import bad_reply, ran_out_of_memory, reason_of, timed_out, worker_died
 from interpreters.sandbox.messages import ProtocolError
 from interpreters.sandbox.pipeline import Job
 from interpreters.sandbox.process import KILLED_OUTSIDE, MEMORY
@@ -28,29 +28,22 @@ class Retry(Enum):
 
 
 class RetryPolicy:
-    """Notes the reputation of scripts by what their calls did, and answers the callers. `clock` is the event loop's."""
+    """Notes in the reputation of a script what its call did to a worker. `clock` is the event loop's."""
 
     def __init__(self, reputations: Reputations, counters: Counters, clock: Callable[[], float]) -> None:
         self._reputations = reputations
         self._counters = counters
         self._clock = clock
 
-    def reply(self, job: Job, result: Outcome | frozenset[str] | InterpError) -> None:
-        """It came back and its worker goes on."""
-        _deliver(job, result)
-        self._record(job, result)
-
     def heavy_reply(self, job: Job, result: Outcome | frozenset[str] | InterpError, *, used: bool) -> Retry:
         """It came back, and its worker held so much memory that it had to be replaced."""
         self._counters.kills[MEMORY] += 1
         if ran_out_of_memory(result) and used and not job.future.done():
             return Retry.NEW_WORKER
-        _deliver(job, result)
         if isinstance(result, LimitError):
             self._reputations.note_loss(job.task, MEMORY, self._clock())
         else:
             self._reputations.charge_worker(job.task, self._clock())
-            self._record(job, result)
         return Retry.NONE
 
     def timed_out(self, job: Job) -> None:
@@ -89,16 +82,3 @@ class RetryPolicy:
             self._reputations.note_loss(job.task, reason_of(cause), self._clock())
         job.fail(worker_died(job.task, cause))
         return Retry.NONE
-
-    def _record(self, job: Job, result: Outcome | frozenset[str] | InterpError) -> None:
-        if ran_out_of_memory(result) or (ran_out_of_time(result) and job.task.has_full_time(job.seconds)):
-            self._reputations.make_suspect(job.digest, self._clock())
-        else:
-            self._reputations.note_reply(job.digest, result.seconds if isinstance(result, Outcome) else None)
-
-
-def _deliver(job: Job, result: Outcome | frozenset[str] | InterpError) -> None:
-    if isinstance(result, InterpError):
-        job.fail(result)
-    elif not job.future.done():
-        job.future.set_result(result)

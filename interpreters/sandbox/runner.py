@@ -18,7 +18,7 @@ from interpreters.sandbox.calls import (
     Recycling,
     Task,
     bad_reply,
-    check_input,
+    input_too_large,
     no_worker_in_time,
     ran_out_of_memory,
     reason_of,
@@ -127,7 +127,9 @@ class SandboxRunner:
         )
 
     def _run(self, task: Task) -> Outcome | frozenset[str]:
-        check_input(task)
+        size = sum(map(len, task.arguments))
+        if size > task.limits.input:
+            raise input_too_large(task, size)
         self.reputations.check(task, time.monotonic())
         self._counters.calls += 1
         retried = fresh = False
@@ -218,13 +220,11 @@ class SandboxRunner:
         if connection.engines is None:
             engines = {name: self._engines[name] for name in self._languages if name in self._engines}
             self._send(connection, connection.load(engines, self._recycling), STARTING)
-        now = time.monotonic()
-        seconds = task.seconds(now)
-        if seconds <= 0:
+        try:
+            frame, seconds, longest = connection.call(task, time.monotonic())
+        except InterpError as error:
             self._put_back(connection)
-            return no_worker_in_time()
-        longest = connection.kill_after(task, seconds, now)
-        frame = connection.call(task, seconds)
+            return error
         try:
             self._send(connection, frame, longest + (0 if connection.ready else STARTING))
             if not connection.ready:
@@ -259,7 +259,7 @@ class SandboxRunner:
             raise EOFError from error
 
     def _receive(self, connection: Connection, seconds: float) -> Reply:
-        payload: bytearray | memoryview | None = connection.buffer.take()
+        payload = connection.buffer.take()
         until = time.monotonic() + seconds
         sock = connection.process.socket
         while payload is None:
@@ -277,12 +277,12 @@ class SandboxRunner:
                 raise EOFError
             if time.monotonic() > until:
                 raise TimeoutError
-            payload = connection.buffer.feed(memoryview(chunk))
+            payload = connection.buffer.take(chunk)
         return decode_reply(payload)
 
     def _put_back(self, connection: Connection) -> None:
         """Idle again; a worker that has served long enough is replaced while no call waits for it."""
-        if connection.spent:
+        if connection.answered >= connection.most_calls:
             self._counters.recycled += 1
             self._discard(connection)
             return

@@ -16,7 +16,7 @@ import sys
 from time import perf_counter
 from typing import NoReturn
 
-from interpreters.core.engine import Engine, Limits, Script
+from interpreters.core.engine import Engine, Limits, Outcome, Script
 from interpreters.core.errors import LimitError, ScriptError
 from interpreters.sandbox import confinement
 from interpreters.sandbox.messages import (
@@ -65,15 +65,29 @@ class Worker:
         script = self.scripts[call.slot]
         limits = call.limits or self.limits
         try:
-            return self._run(script, call, limits)
-        except ScriptError as error:
-            return failure_of(error, printed=limits.printed, heavy=self.heavy())
+            engine = self.engines.get(script.language)
+            if engine is None:
+                why = self.missing.get(script.language, "no such language")
+                return self._internal(f"the {script.language} engine is not available: {why}")
+            if not call.function:
+                return Names(_function_names(engine, script, limits), self.heavy())
+            started = perf_counter()
+            outcome = engine.call(script, call.function, call.arguments, limits, reads_only=call.reads_only)
+            seconds = perf_counter() - started
+            if sum(map(len, outcome.values)) > limits.output:
+                error = LimitError("output", f"the result is larger than {limits.output} bytes")
+                return failure_of(error, heavy=self.heavy())
+            memory = outcome.memory or max(0, _peak_resident() - self._peak_at_start)
+            printed = outcome.printed[: limits.printed]
+            return Answer(Outcome(outcome.values, printed, seconds, memory, outcome.cost), self.heavy())
+        except ScriptError as failed:
+            return failure_of(failed, printed=limits.printed, heavy=self.heavy())
         except MemoryError:
             return failure_of(LimitError("memory", "not enough memory"), heavy=True)
         except RecursionError:
             return failure_of(LimitError("stack", "nested too deeply"), heavy=self.heavy())
-        except Exception as error:  # an engine's bug must not look like a lost worker
-            return self._internal(f"{type(error).__name__}: {error}")
+        except Exception as bug:  # an engine's bug must not look like a lost worker
+            return self._internal(f"{type(bug).__name__}: {bug}")
 
     def heavy(self) -> bool:
         """Whether too much memory is held now, after the call. The peak is cheap to ask for and says that it is not."""
@@ -82,29 +96,19 @@ class Worker:
         pages = int(os.pread(self._resident, 100, 0).split()[1])
         return pages * resource.getpagesize() > self.recycle_resident
 
-    def _run(self, script: Script, call: Call, limits: Limits) -> Reply:
-        engine = self.engines.get(script.language)
-        if engine is None:
-            why = self.missing.get(script.language, "no such language")
-            return self._internal(f"the {script.language} engine is not available: {why}")
-        if not call.function:
-            functions = engine.functions(script, limits)
-            if len(functions) > MOST_NAMES or any(len(name) > LONGEST_NAME for name in functions):
-                raise ScriptError(f"defines more than {MOST_NAMES} functions, or one of a longer name than we bear")
-            return Names(functions, self.heavy())
-        started = perf_counter()
-        outcome = engine.call(script, call.function, call.arguments, limits, reads_only=call.reads_only)
-        seconds = perf_counter() - started
-        if sum(map(len, outcome.values)) > limits.output:
-            raise LimitError("output", f"the result is larger than {limits.output} bytes")
-        memory = outcome.memory or max(0, _peak_resident() - self._peak_at_start)
-        printed = outcome.printed[: limits.printed]
-        return Answer(outcome.values, printed, seconds, memory, outcome.cost, self.heavy())
-
     def _internal(self, message: str) -> Failure:
         """A mistake of ours. Of several lines the others are a stack trace, which is nobody's business outside."""
         line = shortened(message.partition("\n")[0])
         return Failure("internal", line, "", None, None, [], "", "", self.heavy())
+
+
+def _function_names(engine: Engine, script: Script, limits: Limits) -> frozenset[str]:
+    functions = engine.functions(script, limits)
+    if len(functions) > MOST_NAMES or any(len(name) > LONGEST_NAME for name in functions):
+        raise ScriptError(
+            f"expected at most {MOST_NAMES} functions with names of at most {LONGEST_NAME} characters, got more"
+        )
+    return functions
 
 
 def _import_engine(name: str) -> Engine:
@@ -124,11 +128,12 @@ class Inbox:
         self._frames = FrameBuffer(limit=LARGEST_FRAME)
 
     def receive(self) -> Load | Call:
-        while (payload := self._frames.take()) is None:
+        payload = self._frames.take() if self._frames.pending else None
+        while payload is None:
             chunk = os.read(SOCKET, _CHUNK)
             if not chunk:
                 os._exit(0)  # the parent closed its end: nobody waits for an answer
-            self._frames.pending += chunk
+            payload = self._frames.take(chunk)
         return decode_request(payload)
 
 

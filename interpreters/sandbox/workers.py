@@ -1,14 +1,14 @@
 """The workers of an asyncio pool: started, listened to, replaced, killed and collected, never blocking the loop.
 
-What a worker sends and why it ends is told to the dispatch, which alone knows whose call it was.
+What a worker sends and why it ends goes to the methods that dispatch.py fills in, which knows whose call it was.
 """
 
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from math import inf
-from typing import Protocol
 
 from interpreters.core.engine import Limits
 from interpreters.core.errors import InternalError
@@ -62,40 +62,16 @@ class PooledWorker:
             self._timer, self._timer_at = None, inf
 
 
-class Listener(Protocol):
-    """Receives what happens to the workers."""
-
-    def on_ready(self, worker: PooledWorker) -> None: ...
-
-    def on_reply(self, worker: PooledWorker, reply: Reply) -> None:
-        """May raise ProtocolError."""
-
-    def on_bad_reply(self, worker: PooledWorker, error: ProtocolError) -> None:
-        """It sent what is no reply and has been killed."""
-
-    def on_disconnect(self, worker: PooledWorker) -> None:
-        """It takes no more calls; `on_exit` or `on_start_failed` follows when it is known why."""
-
-    def on_exit(self, worker: PooledWorker, cause: str) -> None:
-        """It ended by itself; `cause` as `WorkerProcess.exit_cause` tells it."""
-
-    def on_start_failed(self, error: InternalError) -> None:
-        """It never became ready."""
-
-
-class Workers:
+class Workers(ABC):
     """Keeps `size` workers up."""
 
-    def __init__(
-        self, size: int, engines: Mapping[str, str], limits: Limits, recycling: Recycling, listener: Listener
-    ) -> None:
+    def __init__(self, size: int, engines: Mapping[str, str], limits: Limits, recycling: Recycling) -> None:
         self.size = size
+        self.limits = limits
         self.pooled: set[PooledWorker] = set()
         self.failed_starts = 0
         self._engines = engines
-        self._limits = limits
         self._recycling = recycling
-        self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._dying: set[process.WorkerProcess] = set()
         self._exits_pending = 0
@@ -103,6 +79,30 @@ class Workers:
         self._retry: asyncio.TimerHandle | None = None
         self._closed = False
         self._watch = self._loop.call_later(process.LOOK_AT_THREADS, self._look_at_threads)
+
+    @abstractmethod
+    def on_ready(self, worker: PooledWorker) -> None:
+        """It takes calls from now on."""
+
+    @abstractmethod
+    def on_reply(self, worker: PooledWorker, reply: Reply) -> None:
+        """May raise ProtocolError."""
+
+    @abstractmethod
+    def on_bad_reply(self, worker: PooledWorker, error: ProtocolError) -> None:
+        """It sent what is no reply and has been killed."""
+
+    @abstractmethod
+    def on_disconnect(self, worker: PooledWorker) -> None:
+        """It takes no more calls; `on_exit` or `on_start_failed` follows when it is known why."""
+
+    @abstractmethod
+    def on_exit(self, worker: PooledWorker, cause: str) -> None:
+        """It ended by itself; `cause` as `WorkerProcess.exit_cause` tells it."""
+
+    @abstractmethod
+    def on_start_failed(self, error: InternalError) -> None:
+        """It never became ready."""
 
     def _look_at_threads(self) -> None:
         """A hostile worker may start threads until the machine has no room for more, also between calls."""
@@ -135,7 +135,7 @@ class Workers:
             self._start_failed(InternalError(f"no sandbox worker starts: {error.strerror}"))
             return
         started.socket.setblocking(False)
-        worker = PooledWorker(Connection(started, self._limits))
+        worker = PooledWorker(Connection(started, self.limits))
         self.pooled.add(worker)
         worker.wake_at(self._loop.time() + STARTING, self._too_slow)
         self._loop.add_reader(worker.socket, self._readable, worker)
@@ -147,7 +147,7 @@ class Workers:
 
     def _start_failed(self, error: InternalError) -> None:
         self.failed_starts += 1
-        self._listener.on_start_failed(error)
+        self.on_start_failed(error)
         self.replenish()
 
     def replaced(self) -> bool:
@@ -183,36 +183,33 @@ class Workers:
             if not size:
                 self._end_of_stream(worker)
                 return
+            buffer = worker.connection.buffer
             try:
-                self._on_chunk(worker, self._chunk[:size])
+                payload = buffer.take(self._chunk[:size])
+                while payload is not None:
+                    reply = decode_reply(payload)
+                    if buffer.pending and len(worker.pipeline) < 2:
+                        raise ProtocolError("more than one reply")  # noqa: TRY301 - as every bad reply
+                    if worker.connection.ready:
+                        self.on_reply(worker, reply)
+                    else:
+                        self._on_first_reply(worker, reply)
+                    payload = buffer.take() if buffer.pending and worker in self.pooled else None
             except ProtocolError as error:
                 self.remove(worker)
-                self._listener.on_bad_reply(worker, error)
+                self.on_bad_reply(worker, error)
                 self.replenish()
-
-    def _on_chunk(self, worker: PooledWorker, chunk: memoryview) -> None:
-        buffer = worker.connection.buffer
-        payload = buffer.feed(chunk)
-        while payload is not None:
-            reply = decode_reply(payload)
-            if buffer.pending and len(worker.pipeline) < 2:
-                raise ProtocolError("more than one reply")
-            if worker.connection.ready:
-                self._listener.on_reply(worker, reply)
-            else:
-                self._on_first_reply(worker, reply)
-            payload = buffer.take() if worker in self.pooled else None
 
     def _on_first_reply(self, worker: PooledWorker, reply: Reply) -> None:
         worker.connection.accept_ready(reply)
         worker.stop_timer()
         self.failed_starts = 0
         self.replenish()
-        self._listener.on_ready(worker)
+        self.on_ready(worker)
 
     def _end_of_stream(self, worker: PooledWorker) -> None:
         self._detach(worker)
-        self._listener.on_disconnect(worker)
+        self.on_disconnect(worker)
         if worker.connection.ready:
             self.replenish()
         self._exits_pending += 1
@@ -230,7 +227,7 @@ class Workers:
             self._collect(worker.process)
         self._exits_pending -= 1
         if worker.connection.ready:
-            self._listener.on_exit(worker, cause)
+            self.on_exit(worker, cause)
         else:
             self._start_failed(start_failed(worker.process, cause))
 

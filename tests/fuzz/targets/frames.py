@@ -1,4 +1,4 @@
-"""What a worker sends, in any chunks: called a lie, or a reply that is the same when sent again."""
+"""What a worker sends, in any chunks: refused, or a reply that is the same when sent again."""
 
 from interpreters.sandbox.messages import HEADER, FrameBuffer, ProtocolError, decode_reply, encode
 
@@ -12,7 +12,7 @@ def check(data: bytes) -> None:
     buffer = FrameBuffer(LIMIT)
     try:
         for start in range(0, len(stream), step):
-            frame = buffer.feed(memoryview(stream)[start : start + step])
+            frame = buffer.take(memoryview(stream)[start : start + step])
             while frame is not None:
                 assert len(frame) <= LIMIT
                 reply = decode_reply(frame)

@@ -48,7 +48,7 @@ def nothing_left_behind() -> Iterator[None]:
 
 def pipelines(pool: SandboxPool) -> list[int]:
     """How many calls each worker has in hand."""
-    return sorted(len(worker.pipeline) for dispatch in pool._by_author.values() for worker in dispatch.workers.pooled)
+    return sorted(len(worker.pipeline) for dispatch in pool._by_author.values() for worker in dispatch.pooled)
 
 
 def pipelined(pool: SandboxPool) -> int:
@@ -66,7 +66,9 @@ async def make_fast(pool: SandboxPool, *names: str) -> None:
     """With every worker up, let these scripts answer once."""
     await eventually(lambda: pool.stats().ready == pool.size)
     for name in names:
-        while not pool.reputations.is_fast(digest_of(probe(name)), now=0):  # a busy machine may take more than one call
+        while not pool.reputations.of(digest_of(probe(name))).is_fast(
+            now=0
+        ):  # on a busy machine more than one call
             await pool.call(probe(name), "echo", [b"0"])
 
 

@@ -1,13 +1,15 @@
-"""Frames survive any chunking; whatever a worker sends, the parent either understands it or calls it a lie."""
+"""Frames survive any chunking; whatever a worker sends, the parent either understands it or refuses it."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from math import nan
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interpreters.core.engine import LONGEST_CALL, MOST_VALUES, Outcome
 from interpreters.core.errors import Frame, LimitError, ReplyError, ScriptError, ScriptSyntaxError
 from interpreters.sandbox.messages import (
     HEADER,
@@ -45,20 +47,20 @@ def test_an_error_without_a_place_gets_the_place_of_the_call() -> None:
 
 @given(values=st.lists(st.binary(max_size=300), max_size=4), cuts=st.lists(st.integers(0, 1500), max_size=8))
 def test_a_frame_comes_together_from_any_chunks(values: list[bytes], cuts: list[int]) -> None:
-    answer = Answer(tuple(values), "printed", 0.5, 7, 9, False)
+    answer = Answer(Outcome(tuple(values), "printed", 0.5, 7, 9), heavy=False)
     frame = bytes(encode(answer))
     edges = [0, *sorted(min(cut, len(frame)) for cut in cuts), len(frame)]
     buffer = FrameBuffer()
-    payloads = [buffer.feed(memoryview(frame[start:end])) for start, end in pairwise(edges)]
+    payloads = [buffer.take(memoryview(frame[start:end])) for start, end in pairwise(edges)]
     (payload,) = [payload for payload in payloads if payload is not None]
     assert decode_reply(payload) == answer
     assert not buffer.pending
 
 
 def test_two_frames_in_one_chunk_are_taken_one_after_the_other() -> None:
-    one, two = Answer((b"1",), "", 0, 0, 0, False), Answer((b"2",), "", 0, 0, 0, True)
+    one, two = Answer(Outcome((b"1",)), heavy=False), Answer(Outcome((b"2",)), heavy=True)
     buffer = FrameBuffer()
-    first = buffer.feed(memoryview(bytes(encode(one) + encode(two))))
+    first = buffer.take(memoryview(bytes(encode(one) + encode(two))))
     second = buffer.take()
     assert first is not None
     assert second is not None
@@ -68,11 +70,11 @@ def test_two_frames_in_one_chunk_are_taken_one_after_the_other() -> None:
 @given(st.integers(1001, 2**32 - 1), st.integers(0, 10))
 def test_a_frame_above_the_limit_is_refused_at_its_header(size: int, more: int) -> None:
     with pytest.raises(ProtocolError):
-        FrameBuffer(limit=1000).feed(memoryview(size.to_bytes(HEADER, "big") + bytes(more)))
+        FrameBuffer(limit=1000).take(memoryview(size.to_bytes(HEADER, "big") + bytes(more)))
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_a_reply_or_a_lie(noise: bytes) -> None:
+def test_any_bytes_are_a_reply_or_refused(noise: bytes) -> None:
     try:
         decode_reply(noise)
     except ProtocolError as error:
@@ -80,7 +82,7 @@ def test_any_bytes_are_a_reply_or_a_lie(noise: bytes) -> None:
 
 
 @given(st.data())
-def test_a_tampered_reply_is_a_reply_or_a_lie(data: st.DataObject) -> None:
+def test_a_tampered_reply_is_a_reply_or_refused(data: st.DataObject) -> None:
     frame = bytearray(encode(failure_of(ERRORS[0]))[HEADER:])
     for _ in range(data.draw(st.integers(1, 4))):
         frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
@@ -88,3 +90,19 @@ def test_a_tampered_reply_is_a_reply_or_a_lie(data: st.DataObject) -> None:
         decode_reply(bytes(frame))
     except ProtocolError as error:
         assert str(error) == "a frame that is not a reply"
+
+
+BEYOND_BOUNDS = {
+    "too many values": Outcome((b"1",) * (MOST_VALUES + 1)),
+    "a negative time": Outcome((), seconds=-1.0),
+    "a time that is no measurement": Outcome((), seconds=2 * LONGEST_CALL),
+    "no number for a time": Outcome((), seconds=nan),
+    "a negative amount of memory": Outcome((), memory=-1),
+    "a cost beyond exact numbers": Outcome((), cost=2**53),
+}
+
+
+@pytest.mark.parametrize("outcome", BEYOND_BOUNDS.values(), ids=BEYOND_BOUNDS)
+def test_an_outcome_beyond_its_bounds_is_refused(outcome: Outcome) -> None:
+    with pytest.raises(ProtocolError):
+        decode_reply(encode(Answer(outcome, heavy=False))[HEADER:])

@@ -11,7 +11,7 @@ from interpreters.core.engine import Limits
 from interpreters.sandbox.calls import Recycling, Task
 from interpreters.sandbox.pipeline import DEPTH, SMALL, STALLED, Job, Pipeline
 from interpreters.sandbox.pool import SandboxPool
-from interpreters.sandbox.reputation import FAST_ANSWERS, FAST_SECONDS, Reputations, digest_of
+from interpreters.sandbox.reputation import FAST_ANSWERS, FAST_SECONDS, Reputation, Reputations
 from tests.interpreters.sandbox.surroundings import (
     PROBE,
     answers,
@@ -114,64 +114,63 @@ async def test_recycling_loses_nothing_that_lies_ready() -> None:
 
 
 def job(fast: bool = True) -> Job:
-    made = Job(Task(probe(), "echo", [b"1"], True, PATIENT, None), asyncio.get_running_loop().create_future())
-    made.fast = fast
-    return made
+    task = Task(probe(), "echo", [b"1"], True, PATIENT, None)
+    return Job(task, Reputation(), "digest", 1, asyncio.get_running_loop().create_future(), fast=fast)
 
 
 async def test_a_pipeline_has_room_behind_a_fast_call_that_has_just_begun() -> None:
     pipeline = Pipeline()
     assert not pipeline.has_room(now=0)  # it is idle: nothing is pipelined there
-    pipeline.put(job())
+    pipeline.append(job())
     assert pipeline.has_room(now=STALLED / 2)
     assert not pipeline.has_room(now=STALLED)
     for _ in range(DEPTH - 1):
         assert pipeline.has_room(now=0)
-        pipeline.put(job())
+        pipeline.append(job())
     assert not pipeline.has_room(now=0)
     slow = Pipeline()
-    slow.put(job(fast=False))
+    slow.append(job(fast=False))
     assert not slow.has_room(now=0)
 
 
 async def test_what_is_taken_back_leaves_placeholders() -> None:
     pipeline, jobs = Pipeline(), [job() for _ in range(4)]
     for one in jobs:
-        pipeline.put(one)
+        pipeline.append(one)
     assert pipeline.take_back() == jobs[1:]
-    assert pipeline.finish() is jobs[0]
+    assert pipeline.popleft() is jobs[0]
     assert [placeholder.future.cancelled() for placeholder in pipeline] == [True] * 3
     assert [one.future.done() for one in jobs] == [False] * 4
 
 
-def earn(reputations: Reputations, digest: str, answers: int = FAST_ANSWERS) -> None:
+def earn(reputation: Reputation, answers: int = FAST_ANSWERS) -> None:
     for _ in range(answers):
-        reputations.note_reply(digest, FAST_SECONDS)
+        reputation.note_reply(FAST_SECONDS)
 
 
-LOSES_THE_NAME: dict[str, Callable[[Reputations, str], None]] = {
-    "a slow answer": lambda reputations, digest: reputations.note_reply(digest, 2 * FAST_SECONDS),
-    "an error": lambda reputations, digest: reputations.note_reply(digest),
-    "a stall": lambda reputations, digest: reputations.note_slow(digest),
+NO_LONGER_FAST: dict[str, Callable[[Reputation], None]] = {
+    "a slow answer": lambda reputation: reputation.note_reply(2 * FAST_SECONDS),
+    "an error": lambda reputation: reputation.note_reply(),
+    "its time is up": lambda reputation: Reputations(window=-1).make_suspect(reputation, now=0),
 }
 
 
-@pytest.mark.parametrize("why", LOSES_THE_NAME)
+@pytest.mark.parametrize("why", NO_LONGER_FAST)
 def test_a_script_is_fast_after_many_fast_answers_and_until(why: str) -> None:
-    reputations, digest = Reputations(), digest_of(probe())
-    earn(reputations, digest, FAST_ANSWERS - 1)
-    assert not reputations.is_fast(digest, now=0)
-    earn(reputations, digest, 1)
-    assert reputations.is_fast(digest, now=0)
-    LOSES_THE_NAME[why](reputations, digest)
-    assert not reputations.is_fast(digest, now=0)
-    earn(reputations, digest)
-    assert reputations.is_fast(digest, now=0)
+    reputation = Reputation()
+    earn(reputation, FAST_ANSWERS - 1)
+    assert not reputation.is_fast(now=0)
+    earn(reputation, 1)
+    assert reputation.is_fast(now=0)
+    NO_LONGER_FAST[why](reputation)
+    assert not reputation.is_fast(now=0)
+    earn(reputation)
+    assert reputation.is_fast(now=0)
 
 
 def test_a_suspect_does_not_count_as_fast_however_fast_it_answers() -> None:
-    reputations, digest = Reputations(window=100), digest_of(probe())
-    reputations.make_suspect(digest, now=0)
-    earn(reputations, digest)
-    assert not reputations.is_fast(digest, now=50)
-    assert reputations.is_fast(digest, now=101)
+    reputation = Reputation()
+    Reputations(window=100).make_suspect(reputation, now=0)
+    earn(reputation)
+    assert not reputation.is_fast(now=50)
+    assert reputation.is_fast(now=101)

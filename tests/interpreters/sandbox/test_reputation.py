@@ -1,8 +1,8 @@
-"""Who is proven, suspect or in quarantine, and who runs next."""
+"""Which scripts are trusted, suspect or in quarantine, and which call runs next."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from hypothesis import given
@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 from interpreters.core.engine import Limits, Script
 from interpreters.core.errors import QuarantinedError
 from interpreters.sandbox.calls import Task
-from interpreters.sandbox.fair_queue import ConcurrencyLimit, FairQueue
-from interpreters.sandbox.reputation import Reputations, digest_of
+from interpreters.sandbox.fair_queue import FairQueue
+from interpreters.sandbox.reputation import REMEMBERED, ConcurrencyLimit, Reputation, Reputations, digest_of
 
 BAD = Script("bad.lua", "lua", "while true do end")
 
 
 @dataclass(eq=False)
-class Waiter:
+class Call:
     digest: str
+    reputation: Reputation = field(default_factory=Reputation)
     suspect: bool = False
 
 
@@ -42,7 +43,7 @@ def test_the_third_loss_within_the_window_is_quarantine_and_says_why() -> None:
 
 def test_a_script_that_has_answered_is_refused_the_same_call_only() -> None:
     reputations = Reputations(losses=3, window=100)
-    reputations.note_reply(digest_of(BAD), 0.001)
+    reputations.of(digest_of(BAD)).note_reply(0.001)
     for argument in (b"1", b"2", b"3", b"1", b"1"):
         reputations.check(task(argument=b"1"), 0)
         reputations.note_loss(task(argument=argument), "time", 0)
@@ -58,7 +59,7 @@ def test_a_script_that_has_answered_is_refused_the_same_call_only() -> None:
 
 def test_knowing_a_scripts_functions_is_no_answer() -> None:
     reputations = Reputations(losses=1)
-    reputations.note_reply(digest_of(BAD))
+    reputations.of(digest_of(BAD)).note_reply()
     reputations.note_loss(task(argument=b"1"), "time", 0)
     with pytest.raises(QuarantinedError):
         reputations.check(task(argument=b"2"), 1)
@@ -68,7 +69,7 @@ def test_quarantine_ends_after_the_window_and_never_hides_a_scripts_functions() 
     for answered in (False, True):
         reputations = Reputations(losses=1, window=100)
         if answered:
-            reputations.note_reply(digest_of(BAD), 0.001)
+            reputations.of(digest_of(BAD)).note_reply(0.001)
         reputations.note_loss(task(), "time", 0)
         assert [quarantine.whole for quarantine in reputations.quarantines(99)] == [not answered]
         reputations.check(task(function=""), 99)
@@ -101,69 +102,79 @@ def test_quarantine_can_be_switched_off() -> None:
 
 
 def test_a_suspect_is_one_until_the_window_has_passed() -> None:
-    reputations = Reputations(window=100)
-    reputations.make_suspect(digest_of(BAD), now=0)
-    assert reputations.is_suspect(digest_of(BAD), now=99)
-    assert not reputations.is_suspect(digest_of(BAD), now=101)
+    reputations, concurrency = Reputations(window=100), ConcurrencyLimit(2)
+    suspects = [Call("bad", reputations.of("bad")), Call("bad", reputations.of("bad"))]
+    reputations.make_suspect(reputations.of("bad"), now=0)
+    concurrency.begin(suspects[0], now=99)
+    assert not concurrency.admits(suspects[1], now=99)
+    concurrency.end(suspects[0])
+    reputations.of("bad").note_reply()
+    concurrency.begin(suspects[0], now=101)
+    assert concurrency.admits(suspects[1], now=101)
 
 
-def test_suspects_together_hold_half_of_the_workers_and_proven_scripts_all() -> None:
-    reputations = Reputations()
-    concurrency = ConcurrencyLimit(4, reputations)
+def test_suspects_together_use_half_of_the_workers_and_scripts_that_have_replied_all() -> None:
+    reputations, concurrency = Reputations(), ConcurrencyLimit(4)
+    calls = {name: Call(name, reputations.of(name)) for name in ("a", "b", "good")}
     for name in "ab":
-        reputations.make_suspect(name, now=0)
-    reputations.note_reply("good")
+        reputations.make_suspect(calls[name].reputation, now=0)
+    calls["good"].reputation.note_reply()
     for name in "ab":
-        assert concurrency.admits(name, now=1)
-        concurrency.enter(Waiter(name), now=1)
-    assert not concurrency.admits("a", now=1)
+        assert concurrency.admits(calls[name], now=1)
+        concurrency.begin(calls[name], now=1)
+    assert not concurrency.admits(calls["a"], now=1)
     for _ in range(4):
-        assert concurrency.admits("good", now=1)
-        concurrency.enter(Waiter("good"), now=1)
+        assert concurrency.admits(calls["good"], now=1)
+        concurrency.begin(calls["good"], now=1)
 
 
-def test_an_unproven_script_holds_half_of_the_workers() -> None:
-    concurrency = ConcurrencyLimit(4, Reputations())
-    waiters = [Waiter("new"), Waiter("new")]
-    for waiter in waiters:
-        assert concurrency.admits("new", now=0)
-        concurrency.enter(waiter, now=0)
-    assert not concurrency.admits("new", now=0)
-    assert concurrency.admits("other", now=0)
-    concurrency.leave(waiters[0])
-    assert concurrency.admits("new", now=0)
+def test_a_script_that_has_not_replied_uses_half_of_the_workers() -> None:
+    concurrency = ConcurrencyLimit(4)
+    calls = [Call("new"), Call("new")]
+    for call in calls:
+        assert concurrency.admits(call, now=0)
+        concurrency.begin(call, now=0)
+    assert not concurrency.admits(Call("new"), now=0)
+    assert concurrency.admits(Call("other"), now=0)
+    concurrency.end(calls[0])
+    assert concurrency.admits(Call("new"), now=0)
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=30))
-def test_the_queue_serves_everyone_once_in_order_within_a_script_and_scripts_in_turn(names: list[str]) -> None:
-    reputations = Reputations()
+def test_the_queue_serves_every_call_once_in_order_within_a_script_and_scripts_in_turn(names: list[str]) -> None:
+    queue: FairQueue[Call] = FairQueue()
+    calls = [Call(name, Reputation(has_replied=True)) for name in names]
+    for call in calls:
+        queue.add(call)
+    served: list[Call] = []
+    while (first := queue.first(ConcurrencyLimit(1), now=0)) is not None:
+        queue.take(first)
+        served.append(first)
+    assert queue.length == 0
     for name in "abc":
-        reputations.note_reply(name)
-    concurrency = ConcurrencyLimit(1, reputations)
-    queue: FairQueue[Waiter] = FairQueue()
-    waiters = [Waiter(name) for name in names]
-    for waiter in waiters:
-        queue.add(waiter)
-    served: list[Waiter] = []
-    while (waiter := queue.first(concurrency, now=0)) is not None:
-        queue.take(waiter)
-        served.append(waiter)
-    assert len(queue) == 0
-    for name in "abc":
-        assert [w for w in served if w.digest == name] == [w for w in waiters if w.digest == name]
-    everybody_waits = served[: 2 * len(set(names))] if names else []
+        assert [call for call in served if call.digest == name] == [call for call in calls if call.digest == name]
+    while_all_wait = served[: 2 * len(set(names))] if names else []
     if names and min(map(names.count, set(names))) >= 2:
-        assert sorted(w.digest for w in everybody_waits) == sorted([*set(names), *set(names)])
+        assert sorted(call.digest for call in while_all_wait) == sorted([*set(names), *set(names)])
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), max_size=30))
-def test_who_leaves_the_queue_is_not_served(entries: list[tuple[str, bool]]) -> None:
-    queue: FairQueue[Waiter] = FairQueue()
-    waiters = [(Waiter(name), stays) for name, stays in entries]
-    for waiter, _ in waiters:
-        queue.add(waiter)
-    for waiter, stays in waiters:
+def test_a_call_that_leaves_the_queue_is_not_served(entries: list[tuple[str, bool]]) -> None:
+    queue: FairQueue[Call] = FairQueue()
+    calls = [(Call(name), stays) for name, stays in entries]
+    for call, _ in calls:
+        queue.add(call)
+    for call, stays in calls:
         if not stays:
-            queue.discard(waiter)
-    assert {id(waiter) for waiter in queue} == {id(waiter) for waiter, stays in waiters if stays}
-    assert len(queue) == sum(stays for _, stays in waiters)
+            queue.discard(call)
+    assert {id(call) for call in queue} == {id(call) for call, stays in calls if stays}
+    assert queue.length == sum(stays for _, stays in calls)
+
+
+def test_the_oldest_reputation_is_forgotten_first() -> None:
+    reputations = Reputations()
+    reputations.of("first").note_reply()
+    for number in range(REMEMBERED):
+        reputations.of(str(number)).note_reply()
+    assert reputations.of("0").has_replied
+    assert not reputations.of("first").has_replied
