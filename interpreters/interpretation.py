@@ -19,7 +19,6 @@ from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.lost_values import lost_values
 from interpreters.core.operations import Operation
 from interpreters.core.replies import build_reply
-from interpreters.core.requirements import Dependency
 from interpreters.core.secrets import holds_secret, without_values
 from interpreters.core.wire import Reply, Request
 from interpreters.scan import Candidate, Found, Origin
@@ -91,76 +90,57 @@ def request_for(obj: dict[str, Any], operation: Operation, **more: Any) -> Reque
 
 def interpret(runner: Runner, catalog: Catalog, request: Request) -> Interpretation:
     """Answer one request, waiting for the script. Raises `InterpError`."""
-    asking = _Asking(catalog, request)
-    for offer in asking.offers:
+    offers, outcomes, replies = catalog.find(request.kind, request.operation), [], []
+    if offers[0].candidate.source.origin is Origin.DEFAULT:
+        _check_pod_template(request)
+    for offer in offers:
+        arguments, reads_only = request.arguments(), not request.operation.changes_object
         try:
-            outcome = runner.call(
-                offer.script, offer.function, request.arguments(), reads_only=not request.operation.changes_object
-            )
+            outcome = runner.call(offer.candidate.script, offer.function, arguments, reads_only=reads_only)
         except ScriptError as error:
-            raise asking.told(error, offer) from None
-        asking.take(offer, outcome)
-    return asking.result()
+            raise _discreet(_placed(error, offer), request) from None
+        replies.append(_checked_reply(request, offer, outcome))
+        outcomes.append(outcome)
+    return Interpretation(request, replies[0] if len(replies) == 1 else _united(replies), offers, tuple(outcomes))
 
 
 async def interpret_async(
     runner: AsyncRunner, background: Background, catalog: Catalog, request: Request, deadline: float | None = None
 ) -> Interpretation:
     """Answer one request without blocking the event loop. Raises `InterpError`."""
-    asking = _Asking(catalog, request)
-    for offer in asking.offers:
+    offers, outcomes, replies = catalog.find(request.kind, request.operation), [], []
+    if offers[0].candidate.source.origin is Origin.DEFAULT:
+        _check_pod_template(request)
+    changes_object = request.operation.changes_object
+    for offer in offers:
+        script, arguments = offer.candidate.script, request.arguments()
         try:
             outcome = await runner.call(
-                offer.script,
-                offer.function,
-                request.arguments(),
-                reads_only=not request.operation.changes_object,
-                deadline=deadline,
+                script, offer.function, arguments, reads_only=not changes_object, deadline=deadline
             )
         except ScriptError as error:
-            raise asking.told(error, offer) from None
-        size = sum(map(len, outcome.values)) + (len(request.object) if request.operation.changes_object else 0)
-        await background.run(size, deadline, asking.take, offer, outcome)
-    return asking.result()
+            raise _discreet(_placed(error, offer), request) from None
+        size = sum(map(len, outcome.values)) + (len(request.object) if changes_object else 0)
+        replies.append(await background.run(size, deadline, _checked_reply, request, offer, outcome))
+        outcomes.append(outcome)
+    return Interpretation(request, replies[0] if len(replies) == 1 else _united(replies), offers, tuple(outcomes))
 
 
-class _Asking:
-    """One request on its way: which offers to call, and what they said so far."""
+def _checked_reply(request: Request, offer: Offer, outcome: Outcome) -> Reply:
+    """What an offer answered. Raises `ReplyError` if that is no reply."""
+    try:
+        return build_reply(request, outcome.values)
+    except ReplyError as error:
+        error.script, error.function, error.printed = offer.script.name, offer.function, outcome.printed
+        raise _discreet(error, request) from None
 
-    def __init__(self, catalog: Catalog, request: Request) -> None:
-        self.offers = catalog.find(request.kind, request.operation)
-        if self.offers[0].source.origin is Origin.DEFAULT and not _has_pod_template(request.object):
-            raise UnknownTargetError(
-                f"no script knows {request.kind}, and it has no pod template in spec.template to fall back on"
-            )
-        self._request = request
-        self._outcomes: list[Outcome] = []
-        self._replies: list[Reply] = []
 
-    def take(self, offer: Offer, outcome: Outcome) -> None:
-        """Note what an offer answered. Raises `ReplyError` if that is no reply."""
-        try:
-            reply = build_reply(self._request, outcome.values)
-        except ReplyError as error:
-            error.script, error.function, error.printed = offer.script.name, offer.function, outcome.printed
-            raise self._discreet(error) from None
-        self._outcomes.append(outcome)
-        self._replies.append(reply)
-
-    def told(self, error: ScriptError, offer: Offer) -> ScriptError:
-        """The error of a call, as the caller may hear of it."""
-        return self._discreet(_placed(error, offer))
-
-    def _discreet(self, error: ScriptError) -> ScriptError:
-        texts = self._request.arguments()
-        if holds_secret(*texts):
-            error.message = without_values(error.message, *texts)
-        return error
-
-    def result(self) -> Interpretation:
-        replies = self._replies
-        reply = replies[0] if len(replies) == 1 else Reply(dependencies=_united(replies))
-        return Interpretation(self._request, reply, self.offers, tuple(self._outcomes))
+def _discreet(error: ScriptError, request: Request) -> ScriptError:
+    """The same error without the values of a Secret."""
+    texts = request.arguments()
+    if holds_secret(*texts):
+        error.message = without_values(error.message, *texts)
+    return error
 
 
 def _placed(error: ScriptError, offer: Offer) -> ScriptError:
@@ -186,20 +166,24 @@ class _Object(Struct):
     spec: Raw = Raw()
 
 
-def _has_pod_template(obj: bytes) -> bool:
-    """Whether there is an object in `spec.template`. Nothing else is decoded: this is asked on the event loop."""
-    spec = bytes(decoded(obj, _unreadable, _Object).spec)
-    return spec[:1] == b"{" and bytes(decoded(spec, _unreadable, _PodSpec).template)[:1] == b"{"
+def _check_pod_template(request: Request) -> None:
+    """Raise `UnknownTargetError` unless there is an object in `spec.template`. Nothing else is decoded: this runs on
+    the event loop."""
+    spec = bytes(decoded(request.object, _unreadable, _Object).spec)
+    if spec[:1] != b"{" or bytes(decoded(spec, _unreadable, _PodSpec).template)[:1] != b"{":
+        raise UnknownTargetError(
+            f"no script knows {request.kind}, and it has no pod template in spec.template to fall back on"
+        )
 
 
 def _unreadable(why: str) -> RequestError:
     return RequestError(f"request.object: {why}")
 
 
-def _united(replies: Iterable[Reply]) -> list[Dependency]:
+def _united(replies: Iterable[Reply]) -> Reply:
     """Several dependency scripts answer together: each dependency once, sorted, as Karmada unites them."""
     by_text = {msgspec.json.encode(one): one for reply in replies for one in reply.dependencies or ()}
-    return [by_text[text] for text in sorted(by_text)]
+    return Reply(dependencies=[by_text[text] for text in sorted(by_text)])
 
 
 def load_functions(runner: Runner, found: Iterable[Found]) -> Functions:

@@ -19,6 +19,10 @@ MOST_VALUES: Final = 1_000_000
 """Values in one text. An object of 8 MiB has a third of that; some hundred megabytes of memory hold so many."""
 
 
+SHORT: Final = 2 * MOST_VALUES
+"""Bytes of a text that cannot hold more than `MOST_VALUES`."""
+
+
 def too_many_values(text: bytes, most: int = MOST_VALUES) -> bool:
     """Whether a text may hold more values than this. Commas inside of strings count too: telling them apart would take
     longer than the decoding that is to be avoided."""

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from interpreters.core.errors import UnknownTargetError
 
@@ -43,14 +44,14 @@ class Operation(Struct, frozen=True, eq=False):
     rule: str | None  # the field of a ResourceInterpreterCustomization's spec.customizations
     summary: str
     registrable: bool = True  # may stand in a ResourceInterpreterWebhookConfiguration
+    changes_object: bool = False  # follows from the answer
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "changes_object", self.answer is Answer.OBJECT)
 
     @property
     def function(self) -> str:
         return self.functions[0]
-
-    @property
-    def changes_object(self) -> bool:
-        return self.answer is Answer.OBJECT
 
     def __str__(self) -> str:
         return self.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -30,6 +31,7 @@ R = TypeVar("R", bound=ComponentRequirements)
 _components = msgspec.json.Decoder(list[Component])
 _requirements = msgspec.json.Decoder(ReplicaRequirements | None)
 _dependencies = msgspec.json.Decoder(list[Dependency])
+_EMPTY: Final = (b"null", b"{}")
 
 
 def build_reply(request: Request, values: tuple[bytes, ...]) -> Reply:
@@ -45,14 +47,15 @@ def _replicas(request: Request, values: tuple[bytes, ...]) -> Reply:
     if isinstance(replicas, bool) or not isinstance(replicas, int | float):
         raise ReplyError("replicas", f"expected a number, got {_shown(replicas)}")
     # Karmada cuts fractions off here, and only here.
-    replicas = _whole_replicas(int(replicas), "replicas")
-    raw = values[1] if len(values) > 1 else b"null"
-    found: ReplicaRequirements | None = _decoded(_requirements, raw, "replicaRequirements", Answer.REPLICAS)
+    replicas = int(replicas)
+    if not 0 <= replicas <= MOST_REPLICAS:
+        raise _out_of_range(replicas, "replicas")
+    found: ReplicaRequirements | None = _decoded(_requirements, values[1:2], "replicaRequirements", Answer.REPLICAS)
     return Reply(replicas=replicas, replica_requirements=_canonical(found, "replicaRequirements"))
 
 
 def _component_list(request: Request, values: tuple[bytes, ...]) -> Reply:
-    components: list[Component] = _decoded(_components, _as_list(values), "components", Answer.COMPONENTS)
+    components: list[Component] = _decoded(_components, values[:1], "components", Answer.COMPONENTS)
     seen: set[str] = set()
     for i, component in enumerate(components):
         where, name = f"components[{i}]", component.name
@@ -61,7 +64,8 @@ def _component_list(request: Request, values: tuple[bytes, ...]) -> Reply:
         if name in seen:
             raise ReplyError(f"{where}.name", f"duplicate name {name!r}; names must be unique")
         seen.add(name)
-        _whole_replicas(component.replicas, f"{where}.replicas")
+        if not 0 <= component.replicas <= MOST_REPLICAS:
+            raise _out_of_range(component.replicas, f"{where}.replicas")
         needed = component.replica_requirements
         canonical = _canonical(needed, f"{where}.replicaRequirements")
         if canonical is not needed:
@@ -99,7 +103,7 @@ def _health(request: Request, values: tuple[bytes, ...]) -> Reply:
 
 
 def _dependency_list(request: Request, values: tuple[bytes, ...]) -> Reply:
-    dependencies: list[Dependency] = _decoded(_dependencies, _as_list(values), "dependencies", Answer.DEPENDENCIES)
+    dependencies: list[Dependency] = _decoded(_dependencies, values[:1], "dependencies", Answer.DEPENDENCIES)
     for i, dependency in enumerate(dependencies):
         where = f"dependencies[{i}]"
         for field, text in (("apiVersion", dependency.api_version), ("kind", dependency.kind)):
@@ -121,13 +125,12 @@ _BUILDERS: Final[dict[Answer, Callable[[Request, tuple[bytes, ...]], Reply]]] = 
 }
 
 
-def _as_list(values: tuple[bytes, ...]) -> bytes:
-    """nil and the empty Lua table, which has no kind of its own, are empty lists."""
-    raw = values[0] if values else b"null"
-    return b"[]" if raw in (b"null", b"{}") else raw
-
-
-def _decoded(decoder: msgspec.json.Decoder[Any], raw: bytes, root: str, answer: Answer) -> Any:
+def _decoded(decoder: msgspec.json.Decoder[Any], given: tuple[bytes, ...], root: str, answer: Answer) -> Any:
+    """The value of the one text given, if any. Where a list is wanted, nil and the empty Lua table, which has no kind
+    of its own, are an empty one."""
+    raw = given[0] if given else b"null"
+    if raw in _EMPTY and decoder is not _requirements:
+        return []
     try:
         return decoder.decode(raw)
     except msgspec.ValidationError:
@@ -154,10 +157,8 @@ def tolerated(value: Any) -> Any:
     return plain
 
 
-def _whole_replicas(replicas: int, where: str) -> int:
-    if not 0 <= replicas <= MOST_REPLICAS:
-        raise ReplyError(where, f"expected 0 to {MOST_REPLICAS}, got {shortened(replicas)}")
-    return replicas
+def _out_of_range(replicas: int, where: str) -> ReplyError:
+    return ReplyError(where, f"expected 0 to {MOST_REPLICAS}, got {shortened(replicas)}")
 
 
 def _canonical(needed: R | None, where: str) -> R | None:
@@ -167,13 +168,18 @@ def _canonical(needed: R | None, where: str) -> R | None:
     amounts = {}
     for name, text in needed.resource_request.items():
         try:
-            quantity = Quantity.parse(text)
+            amount = amounts[name] = _canonical_amount(text)
         except QuantityError as error:
             raise ReplyError(f"{where}.resourceRequest.{name}", str(error)) from None
-        if quantity.nano < 0:
+        if amount.startswith("-"):
             raise ReplyError(f"{where}.resourceRequest.{name}", f"expected an amount not below 0, got {text}")
-        amounts[name] = str(quantity)
     return needed if amounts == needed.resource_request else msgspec.structs.replace(needed, resource_request=amounts)
+
+
+@lru_cache(4096)
+def _canonical_amount(text: str) -> str:
+    """Scripts return the same few amounts again and again. Texts of any length are refused, and so not kept."""
+    return str(Quantity.parse(text))
 
 
 def _shown(value: Any) -> str:

@@ -6,14 +6,14 @@ The object stays raw JSON; only the envelope around it is decoded here.
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw
 
 from interpreters.core.decoder_errors import UNREADABLE, misfit
 from interpreters.core.errors import InterpError, RequestError
-from interpreters.core.json_values import MOST_VALUES, kind_of, too_many_values
+from interpreters.core.json_values import MOST_VALUES, SHORT, kind_of, too_many_values
 from interpreters.core.karmada.api import CONFIG_API
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import BY_NAME, Argument, Operation
@@ -41,14 +41,18 @@ class Request(msgspec.Struct, frozen=True):
 
     def arguments(self) -> tuple[bytes, ...]:
         """The JSON text of each argument of the operation's function."""
-        return tuple([self._given(argument) for argument in self.operation.arguments])
-
-    def _given(self, argument: Argument) -> bytes:
-        if argument is Argument.OBJECT:
-            return self.object
-        if argument is Argument.REPLICAS:
-            return b"%d" % self.replicas
-        return self.observed_object if argument is Argument.OBSERVED else self.aggregated_status
+        texts = []
+        for argument in self.operation.arguments:
+            match argument:
+                case Argument.OBJECT:
+                    texts.append(self.object)
+                case Argument.REPLICAS:
+                    texts.append(b"%d" % self.replicas)
+                case Argument.OBSERVED:
+                    texts.append(self.observed_object)
+                case Argument.STATUS:
+                    texts.append(self.aggregated_status)
+        return tuple(texts)
 
 
 class Reply(Wire, frozen=True):
@@ -95,11 +99,12 @@ class _Envelope(Wire, frozen=True):
 
 _decoder = msgspec.json.Decoder(_Envelope)
 _encoder = msgspec.json.Encoder()
+_ENVELOPE: Final = {"apiVersion": CONFIG_API, "kind": KIND}
 
 
 def decode_request(body: bytes) -> Request:
     """Read the envelope. Raises `RequestError` naming the field, what was expected and what came."""
-    if too_many_values(body):
+    if len(body) > SHORT and too_many_values(body):
         raise RequestError(f"the body holds more than {MOST_VALUES} values")
     try:
         # Raw parts are passed on unread, so the bytes are checked to be text here.
@@ -172,12 +177,10 @@ def response_fields(reply: Reply) -> dict[str, Any]:
 
 
 def encode_reply(uid: str, reply: Reply) -> bytes:
-    return _encode({"uid": uid, "successful": True, **response_fields(reply)})
+    response = {"uid": uid, "successful": True, **response_fields(reply)}
+    return _encoder.encode({**_ENVELOPE, "response": response})
 
 
 def encode_failure(uid: str, error: InterpError) -> bytes:
-    return _encode({"uid": uid, "successful": False, "status": {"code": error.code, "message": str(error)}})
-
-
-def _encode(response: dict[str, Any]) -> bytes:
-    return _encoder.encode({"apiVersion": CONFIG_API, "kind": KIND, "response": response})
+    response = {"uid": uid, "successful": False, "status": {"code": error.code, "message": str(error)}}
+    return _encoder.encode({**_ENVELOPE, "response": response})

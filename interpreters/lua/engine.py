@@ -26,7 +26,7 @@ class LuaEngine:
 
     def __init__(self) -> None:
         self._runtime = Runtime()
-        self._compiled: OrderedDict[str, int] = OrderedDict()
+        self._compiled: OrderedDict[str, int] = OrderedDict()  # chunk numbers, from 1
         self._last_id = 0
 
     def functions(self, script: Script, limits: Limits) -> frozenset[str]:
@@ -36,7 +36,7 @@ class LuaEngine:
             "",
             limits,
             self._runtime.functions,
-            self._compile(script),
+            self._compiled.get(script.text) or self._compile(script),
             limits.cost,
             limits.seconds,
             limits.memory,
@@ -48,7 +48,7 @@ class LuaEngine:
         self, script: Script, function: str, arguments: Sequence[bytes], limits: Limits, *, reads_only: bool = False
     ) -> Outcome:
         """Call one function with fresh globals. What may wait undecoded waits whether or not the script only reads."""
-        chunk = self._compile(script)
+        chunk = self._compiled.get(script.text) or self._compile(script)
         texts: list[bytes | None] = []
         size = 0
         for argument in arguments:
@@ -77,10 +77,7 @@ class LuaEngine:
         return Outcome(answer[3:], text, memory=self._runtime.memory_of_call(), cost=int(answer[2]))
 
     def _compile(self, script: Script) -> int:
-        known = self._compiled.get(script.text)
-        if known is not None:
-            self._compiled.move_to_end(script.text)
-            return known
+        """The number of its chunk, which is kept."""
         chunk = self._last_id = self._last_id + 1
         try:
             source = source_of(script.text)

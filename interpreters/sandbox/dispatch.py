@@ -153,7 +153,8 @@ class Dispatch(Workers):
                 pipeline.abandoned_since = now
             worker.due = pipeline.abandoned_since + ABANDONED
         self._concurrency.begin(job, now)
-        worker.wake_at(worker.due, self._on_timer)
+        if worker.due < worker.wakes_at:  # else the timer of an earlier call comes first, and sets the next
+            worker.wake_at(worker.due, self._on_timer)
 
     def _on_timer(self, worker: PooledWorker) -> None:
         """A call that is overdue is killed; calls pipelined behind one that takes long are run elsewhere."""
@@ -228,15 +229,10 @@ class Dispatch(Workers):
         connection = worker.connection
         connection.answered += 1
         if reply.heavy:
-            self._take_back(worker)
-            self._finish(worker)
-            self._replace(worker)
-            retry = self._retry_policy.heavy_reply(job, result, used=connection.answered > 1)
-            if retry is Retry.NONE:
-                job.fail(result) if isinstance(result, LimitError) else self._deliver(job, result)
-            self._retry_or_serve(job, retry)
+            self._on_heavy_reply(worker, result)
             return
-        self._finish(worker)
+        worker.pipeline.popleft()
+        self._concurrency.end(job)
         self._deliver(job, result)
         if connection.answered >= connection.most_calls and not worker.retiring:
             worker.retiring = True
@@ -247,6 +243,18 @@ class Dispatch(Workers):
                 self._serve()
         else:
             self._on_idle(worker)
+
+    def _on_heavy_reply(self, worker: PooledWorker, result: Outcome | frozenset[str] | InterpError) -> None:
+        """The worker holds so much memory that it is replaced."""
+        self._take_back(worker)
+        job = self._finish(worker)
+        self._replace(worker)
+        retry = self._retry_policy.heavy_reply(job, result, used=worker.connection.answered > 1)
+        if retry is Retry.NONE and isinstance(result, LimitError):
+            job.fail(result)
+        elif retry is Retry.NONE:
+            self._deliver(job, result)
+        self._retry_or_serve(job, retry)
 
     def _deliver(self, job: Job, result: Outcome | frozenset[str] | InterpError) -> None:
         if isinstance(result, InterpError):

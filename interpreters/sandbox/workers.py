@@ -29,7 +29,7 @@ class PooledWorker:
     `due` is when the call that it runs must be over.
     """
 
-    __slots__ = ("_timer", "_timer_at", "connection", "due", "pipeline", "process", "retiring", "socket", "unsent")
+    __slots__ = ("_timer", "connection", "due", "pipeline", "process", "retiring", "socket", "unsent", "wakes_at")
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -40,26 +40,26 @@ class PooledWorker:
         self.due = inf
         self.unsent: memoryview | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = inf
+        self.wakes_at = inf
 
     def wake_at(self, when: float, look: Callable[[PooledWorker], None]) -> None:
         """Call `look` then, unless it is to be called earlier anyway.
 
         `look` sets the next time. A call that is over by then has cost no timer of its own.
         """
-        if when < self._timer_at:
+        if when < self.wakes_at:
             self.stop_timer()
             self._timer = asyncio.get_running_loop().call_at(when, self._wake, look)
-            self._timer_at = when
+            self.wakes_at = when
 
     def _wake(self, look: Callable[[PooledWorker], None]) -> None:
-        self._timer, self._timer_at = None, inf
+        self._timer, self.wakes_at = None, inf
         look(self)
 
     def stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-            self._timer, self._timer_at = None, inf
+            self._timer, self.wakes_at = None, inf
 
 
 class Workers(ABC):

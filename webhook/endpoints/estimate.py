@@ -25,9 +25,9 @@ from interpreters.core.replies import tolerated
 from interpreters.core.requirements import Component, ComponentRequirements, ReplicaRequirements, Wire
 from webhook.endpoints import openapi
 from webhook.endpoints.clusters import ClusterAnswer, Clusters
-from webhook.endpoints.request import checked_names, received
 from webhook.endpoints.service import Service
 from webhook.endpoints.workloads import interpreted
+from webhook.server.bodies import checked_names, received
 from webhook.server.listener import Route, json_response
 
 PATH = "/estimate"
@@ -61,7 +61,7 @@ class _Workload(Wire, frozen=True):
 
 def estimate_routes(service: Service, clusters: Clusters) -> list[Route]:
     async def answer(request: BaseRequest) -> Response:
-        async with received(request, service) as (body, deadline):
+        async with received(request, service.settings, service.load) as (body, deadline):
             asked = await service.background.run(len(body), deadline, _decoded, body)
             selected = clusters.select([*asked.clusters, *([asked.cluster] if asked.cluster else [])])
             question = await _question(service, asked, deadline)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from time import perf_counter
 
@@ -20,15 +21,16 @@ from interpreters.core.secrets import WITHHELD, holds_secret
 from interpreters.core.wire import KIND, LONGEST_UID, Request, decode_request, encode_failure, encode_reply
 from interpreters.interpretation import Interpretation, interpret_async
 from webhook.endpoints import openapi
-from webhook.endpoints.request import checked_names, received
 from webhook.endpoints.service import Service
-from webhook.server.bodies import HttpProblem
+from webhook.server.bodies import checked_names, received
 from webhook.server.listener import Route
 from webhook.server.logs import LOGGER
+from webhook.server.problems import HttpProblem
 
 PATH = "/interpret"
 _LONGEST_LOGGED = 16 * 1024
 _LONGEST_PRINTED = 4 * 1024
+_UNTRACED: AbstractContextManager[None] = nullcontext()
 
 
 class _Uid(Wire, frozen=True):
@@ -54,43 +56,40 @@ class Interpret:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._admits = allow_list(service.settings.allow_from)
+        self._check_address = address_check(service.settings.allow_from)
 
     async def answer(self, request: BaseRequest) -> Response:
         service = self._service
         started = perf_counter()
         try:
-            self._check_address(request)
-            async with received(request, service) as (body, deadline):
-                question = self._read(body)
-                del body  # a call may wait for long, and what it needs of the body has been copied
-                reply = (
-                    question if isinstance(question, bytes) else await self._reply(request, question, started, deadline)
-                )
+            if self._check_address:
+                self._check_address(request.remote or "")
+            async with received(request, service.settings, service.load) as (body, deadline):
+                try:
+                    question = decode_request(body)
+                    checked_names(question.kind, question.name, question.namespace)
+                except RequestError as error:
+                    reply = self._unreadable(body, error)
+                else:
+                    del body  # a call may wait for long, and what it needs of the body has been copied
+                    reply = await self._reply(request, question, started, deadline)
             return Response(body=reply, content_type="application/json")
         except HttpProblem as problem:
             service.metrics.count("unknown", "unknown", "busy" if problem.status == 429 else "request").inc()
             service.requests.warn(problem.message, status=problem.status, reason=problem.reason)
             raise
 
-    def _check_address(self, request: BaseRequest) -> None:
-        if not self._admits(request.remote or ""):
-            raise HttpProblem(403, "address", "calls from this address are not allowed")
-
-    def _read(self, body: bytes) -> Request | bytes:
-        """What is asked; or the answer already, when it cannot be read."""
-        try:
-            request = decode_request(body)
-            checked_names(request.kind, request.name, request.namespace)
-        except RequestError as error:
-            return self._unreadable(body, error)
-        return request
-
     async def _reply(self, http: BaseRequest, request: Request, started: float, deadline: float) -> bytes:
+        service = self._service
         try:
-            done = await self._interpret(http, request, deadline)
+            service.load.begin(request.kind)
+            try:
+                with service.tracing.span(request, http.headers) if service.tracing.enabled else _UNTRACED:
+                    done = await interpret_async(service.pool, service.background, service.catalog, request, deadline)
+            finally:
+                service.load.end(request.kind)
             size = sum(len(value) for outcome in done.outcomes for value in outcome.values)
-            reply = await self._service.background.run(size, deadline, encode_reply, request.uid, done.reply)
+            reply = await service.background.run(size, deadline, encode_reply, request.uid, done.reply)
         except InterpError as error:
             return self._failed(request, error, started)
         except asyncio.CancelledError:
@@ -99,29 +98,12 @@ class Interpret:
         except Exception:
             LOGGER.exception("an interpretation failed through a mistake of ours", extra={"uid": request.uid})
             return self._failed(request, InternalError("an internal error; the server's log has the details"), started)
-        self._succeeded(request, done, started)
-        self._service.seen(request, done.reply)
-        return reply
-
-    async def _interpret(self, http: BaseRequest, request: Request, deadline: float) -> Interpretation:
-        service = self._service
-        service.load.begin(request.kind)
-        try:
-            if not service.tracing.enabled:
-                return await interpret_async(service.pool, service.background, service.catalog, request, deadline)
-            with service.tracing.span(request, http.headers):
-                return await interpret_async(service.pool, service.background, service.catalog, request, deadline)
-        finally:
-            service.load.end(request.kind)
-
-    def _succeeded(self, request: Request, done: Interpretation, started: float) -> None:
-        scripts = [
-            (offer.script.language, outcome.seconds, outcome.cost)
-            for offer, outcome in zip(done.offers, done.outcomes, strict=True)
-        ]
-        self._service.tally.add(request.uid, request.operation.name, request.kind, perf_counter() - started, scripts)
-        if done.reply.warnings or done.printed:
+        service.request_metrics.add(done, perf_counter() - started)
+        if done.reply.warnings or any(outcome.printed for outcome in done.outcomes):
             self._remark(request, done)
+        if service.seen:
+            service.seen(request, done.reply)
+        return reply
 
     def _remark(self, request: Request, done: Interpretation) -> None:
         about = {"uid": request.uid, "operation": request.operation.name, "kind": str(request.kind)}
@@ -171,10 +153,11 @@ class Interpret:
         return seconds
 
 
-def allow_list(networks: list[str]) -> Callable[[str], bool]:
-    """Whether an address may call. An IPv4 caller may come in IPv6 clothes."""
+def address_check(networks: list[str]) -> Callable[[str], None] | None:
+    """Raises `HttpProblem` for an address that may not call; None if every one may. An IPv4 caller may come with an
+    IPv6 address."""
     if not networks:
-        return lambda address: True
+        return None
     allowed = [ipaddress.ip_network(network) for network in networks]
 
     @lru_cache(1024)
@@ -186,7 +169,11 @@ def allow_list(networks: list[str]) -> Callable[[str], bool]:
         mapped = getattr(parsed, "ipv4_mapped", None)
         return any((mapped or parsed) in network for network in allowed)
 
-    return admits
+    def check(address: str) -> None:
+        if not admits(address):
+            raise HttpProblem(403, "address", "calls from this address are not allowed")
+
+    return check
 
 
 def _shown(request: Request) -> str:

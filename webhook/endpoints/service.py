@@ -21,12 +21,12 @@ from interpreters.interpretation import load_functions_async
 from interpreters.sandbox.hardening import Hardening, hardening_report
 from interpreters.sandbox.pool import SandboxPool
 from interpreters.scan import Found, authors, empty_folders, scan
+from webhook.endpoints.request_metrics import RequestMetrics
 from webhook.server.listener import Route
 from webhook.server.load import Load
 from webhook.server.logs import LOGGER, WRITER, RequestLog
 from webhook.server.metrics import Metrics
 from webhook.server.reloading import Reloads
-from webhook.server.request_metrics import Tally
 from webhook.server.settings import Settings
 from webhook.server.tracing import Tracing
 
@@ -50,7 +50,7 @@ class Service:
         self.settings = settings
         self.metrics = Metrics()
         self.requests = RequestLog(settings.log_level)
-        self.tally = Tally(self.metrics, self.requests, self.label)
+        self.request_metrics = RequestMetrics(self.metrics, self.requests, self.label)
         self.tracing = Tracing(settings.tracing)
         self.pool = SandboxPool(
             settings.workers,
@@ -71,7 +71,7 @@ class Service:
         self.clusters: Clusters | None = None
         self.shapes: tuple[Any, ...] = ()  # further structs of the OpenAPI document
         self.observers: list[Callable[[], None]] = []
-        self.seen: Callable[[Request, Reply], None] = lambda request, reply: None
+        self.seen: Callable[[Request, Reply], None] | None = None
         self.warnings: dict[str, str] = {}  # what /readyz tells beside its checks
         self.hardening = Hardening({}, {}, ())
         self.draining = False
@@ -113,7 +113,7 @@ class Service:
     async def close(self) -> None:
         await self.pool.close()
         self.background.close()
-        self.tally.enter()
+        self.request_metrics.flush()
 
     async def load_scripts(self) -> str:
         """Swap in what the files hold now. An author with a broken script keeps all that he had, the others do not wait
@@ -141,7 +141,7 @@ class Service:
 
     def observe(self) -> None:
         """Bring the metrics up to date."""
-        self.tally.enter()
+        self.request_metrics.flush()
         stats = self.pool.stats()
         metrics = self.metrics
         metrics.in_flight.set(self.load.requests)

@@ -10,8 +10,8 @@ from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
 from webhook.endpoints import openapi
-from webhook.endpoints.request import received
 from webhook.endpoints.service import Service
+from webhook.server.bodies import received
 from webhook.server.listener import Route
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def policy_routes(service: Service) -> list[Route]:
     judges: list[PolicyJudge] = []
 
     async def answer(request: BaseRequest) -> Response:
-        async with received(request, service) as (body, deadline):
+        async with received(request, service.settings, service.load) as (body, deadline):
             if not judges:
                 # What the rules need takes a moment to import, and many servers are never asked.
                 module = await asyncio.to_thread(import_module, "webhook.endpoints.policies")

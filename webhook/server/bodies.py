@@ -1,10 +1,12 @@
-"""Reading a request's body: how large, how packed, how long it may take; and the answer when it breaks those rules."""
+"""What every endpoint with a body does first: find out its time, read the body (how large, how packed, how slow it may
+be), and check the length of the names in it."""
 
 from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import lru_cache
 
 from aiohttp import ClientPayloadError
@@ -12,25 +14,50 @@ from aiohttp.http_exceptions import BadHttpMessage
 from aiohttp.web_exceptions import HTTPRequestEntityTooLarge
 from aiohttp.web_request import BaseRequest
 
+from interpreters.core.errors import RequestError
+from interpreters.core.kinds import GroupVersionKind
+from webhook.server.load import Load, Room
+from webhook.server.problems import HttpProblem
+from webhook.server.settings import Settings
+from webhook.server.target import parse_target
+
 BODY_SECONDS = 5.0
 """Karmada sends a body at once, whatever time it gives for the answer."""
 
 
-class HttpProblem(Exception):
-    """A request that cannot be answered in its own envelope: `status` is HTTP's, `reason` is for metrics."""
-
-    def __init__(self, status: int, reason: str, message: str, **headers: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.reason = reason
-        self.message = message
-        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+_LONGEST_NAME = 253  # of a group; versions and kinds are shorter still
 
 
-async def read_body(
-    request: BaseRequest, limit: int, deadline: float, hold: Callable[[int], None] = lambda size: None
-) -> bytes:
-    """The body, unpacked, of at most `limit` bytes. `hold` hears of every byte kept. Raises `HttpProblem`."""
+@asynccontextmanager
+async def received(request: BaseRequest, settings: Settings, load: Load) -> AsyncIterator[tuple[bytes, float]]:
+    """The body, and when the answer is due on the event loop's clock: after what the caller gives, less a margin. Its
+    bytes count until the block is left, so that no endpoint holds more than `maxBytes` says. Raises `HttpProblem`."""
+    target = parse_target(request.raw_path)
+    if target.problem:
+        raise HttpProblem(400, "timeout", target.problem)
+    budget = min(target.timeout or settings.timeout_seconds, settings.timeout_seconds_most)
+    deadline = asyncio.get_running_loop().time() + budget - min(settings.margin_seconds, budget / 4)
+    room = Room(load)
+    load.requests += 1
+    try:
+        yield await _body(request, settings.max_body, deadline, room), deadline
+    finally:
+        load.requests -= 1
+        room.leave()
+
+
+def checked_names(kind: GroupVersionKind, *names: str) -> GroupVersionKind:
+    """The kind, if its names are of a length that searching among the known ones can stand, and those of the object of
+    one that a ledger can."""
+    if max(map(len, kind)) > _LONGEST_NAME:
+        raise RequestError(f"kind: expected names of at most {_LONGEST_NAME} characters")
+    if names and max(map(len, names)) > _LONGEST_NAME:
+        raise RequestError(f"names, namespaces and uids: expected at most {_LONGEST_NAME} characters each")
+    return kind
+
+
+async def _body(request: BaseRequest, limit: int, deadline: float, room: Room) -> bytes:
+    """The body, unpacked, of at most `limit` bytes, all of which take room. Raises `HttpProblem`."""
     headers = request.headers
     content_type = headers.get("Content-Type", "")
     if not _is_json(content_type):
@@ -44,9 +71,9 @@ async def read_body(
         raw = content.read_nowait(-1)
         if len(raw) > limit:
             raise _too_large(limit)
-        hold(len(raw))
+        room.hold(len(raw))
     else:
-        raw = await _receive(request, limit, deadline, hold)
+        raw = await _receive(request, limit, deadline, room)
     encoding = headers.get("Content-Encoding")
     if encoding is None or encoding == "identity":
         return raw
@@ -54,7 +81,7 @@ async def read_body(
         message = f"Content-Encoding {encoding[:40]} is not understood; send gzip or none"
         raise HttpProblem(415, "content-encoding", message, Accept_Encoding="gzip")
     unpacked = unpack(raw, limit)
-    hold(len(unpacked) - len(raw))
+    room.hold(len(unpacked) - len(raw))
     return unpacked
 
 
@@ -77,7 +104,7 @@ def unpack(packed: bytes, limit: int) -> bytes:
     return content
 
 
-async def _receive(request: BaseRequest, limit: int, deadline: float, hold: Callable[[int], None]) -> bytes:
+async def _receive(request: BaseRequest, limit: int, deadline: float, room: Room) -> bytes:
     """What has not arrived yet: bounded in size and time, so that a slow or endless sender holds nothing for long."""
     parts: list[bytes] = []
     total = 0
@@ -90,7 +117,7 @@ async def _receive(request: BaseRequest, limit: int, deadline: float, hold: Call
                 total += len(chunk)
                 if total > limit:
                     raise _too_large(limit)
-                hold(len(chunk))
+                room.hold(len(chunk))
                 parts.append(chunk)
     except TimeoutError:
         message = f"the body did not arrive within {BODY_SECONDS:g} s, or the request's timeout if that is less"

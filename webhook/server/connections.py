@@ -13,7 +13,6 @@ from collections import Counter
 from typing import Any
 
 from aiohttp.web_protocol import RequestHandler
-from aiohttp.web_request import BaseRequest
 from aiohttp.web_server import Server
 
 from webhook.server.logs import LOGGER
@@ -33,7 +32,6 @@ class HttpConnections(Server):
     def __init__(self, handler: Any, most: int, most_of_an_address: int) -> None:
         super().__init__(
             handler,
-            request_factory=self._request,
             handler_cancellation=True,  # a client that goes away frees its worker
             access_log=None,
             auto_decompress=False,  # bodies are unpacked under our own limit
@@ -44,7 +42,7 @@ class HttpConnections(Server):
         self._most_of_an_address = most_of_an_address
         self._peers: dict[RequestHandler, str] = {}
         self._of_peer: Counter[str] = Counter()
-        self._spoke: set[RequestHandler] = set()
+        self.spoke: set[RequestHandler] = set()  # of which a request's head has come
         self._handshakes: set[asyncio.Task[None]] = set()
 
     def accept(self, listening: socket.socket, tls: ssl.SSLContext | None) -> None:
@@ -99,7 +97,7 @@ class HttpConnections(Server):
         super().connection_lost(handler, exc)
 
     def _leave(self, handler: RequestHandler) -> None:
-        self._spoke.discard(handler)
+        self.spoke.discard(handler)
         peer = self._peers.pop(handler, None)
         if peer is not None:
             self._of_peer[peer] -= 1
@@ -111,12 +109,8 @@ class HttpConnections(Server):
             handshake.cancel()
         super().pre_shutdown()
 
-    def _request(self, message: Any, payload: Any, protocol: RequestHandler, writer: Any, task: Any) -> BaseRequest:
-        self._spoke.add(protocol)
-        return BaseRequest(message, payload, protocol, writer, task, self._loop)
-
     def _hang_up_if_silent(self, connection: RequestHandler) -> None:
-        if connection not in self._spoke:
+        if connection not in self.spoke:
             connection.force_close()
 
 

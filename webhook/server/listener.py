@@ -17,10 +17,10 @@ from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
 from interpreters.core.errors import InterpError
-from webhook.server.bodies import HttpProblem
 from webhook.server.connections import HttpConnections, listening_sockets
-from webhook.server.load import Load
+from webhook.server.load import Load, Room
 from webhook.server.logs import LOGGER
+from webhook.server.problems import HttpProblem
 from webhook.server.target import parse_target
 
 Handler = Callable[[BaseRequest], Awaitable[Response]]
@@ -100,19 +100,21 @@ class Listener:
             await self._server.shutdown(seconds)
 
     async def _dispatch(self, request: BaseRequest) -> Response:
+        if self._server:
+            self._server.spoke.add(request.protocol)
         path = parse_target(request.raw_path).path
         methods = self._table.get(path)
         handler = methods.get(request.method) if methods else None
-        if handler is None:
-            response = self._refuse(request, methods)
-        else:
-            response = await self._answer(handler, request, path)
+        try:
+            response = await handler(request) if handler else self._refuse(request, methods)
+        except Exception as error:  # whatever it is has an answer
+            response = self._failed(path, error)
         return await self._send(request, response)
 
     async def _send(self, request: BaseRequest, response: Response) -> Response:
         """Write the answer. Its bytes count among those held until its reader has taken them, and a reader that does
         not is hung up on."""
-        room = self.load.room()
+        room = Room(self.load)
         try:
             room.hold(response.content_length or 0)
         except HttpProblem as problem:
@@ -133,17 +135,15 @@ class Listener:
             room.leave()
         return response
 
-    async def _answer(self, handler: Handler, request: BaseRequest, path: str) -> Response:
-        try:
-            return await handler(request)
-        except HttpProblem as problem:
-            response = problem_response(problem.status, problem.reason, problem.message, problem.headers)
-            if problem.headers.get("Connection") == "close":
+    def _failed(self, path: str, error: Exception) -> Response:
+        if isinstance(error, HttpProblem):
+            response = problem_response(error.status, error.reason, error.message, error.headers)
+            if error.headers.get("Connection") == "close":
                 response.force_close()
-        except InterpError as error:
+        elif isinstance(error, InterpError):
             response = problem_response(error.code, error.fault, str(error))
-        except Exception:
-            LOGGER.exception("a request failed through a mistake of ours", extra={"path": path})
+        else:
+            LOGGER.error("a request failed through a mistake of ours", extra={"path": path}, exc_info=error)
             response = problem_response(500, "ours", "an internal error; the server's log has the details")
         self.count(path, response.status)
         return response

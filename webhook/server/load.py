@@ -6,9 +6,11 @@ neither large bodies, nor answers that nobody reads, nor one slow kind can use u
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from interpreters.core.errors import BusyError
 from interpreters.core.kinds import GroupVersionKind
-from webhook.server.bodies import HttpProblem
+from webhook.server.problems import HttpProblem
 
 SMALL = 256 * 1024
 """Bytes of a body that is not large: hardly any custom resource is."""
@@ -23,10 +25,6 @@ class Load:
         self.requests = 0
         self.bytes = 0
         self._kinds: dict[GroupVersionKind, int] = {}
-
-    def room(self) -> Room:
-        """For the bytes of one request or one answer; `leave` of it must follow."""
-        return Room(self)
 
     def begin(self, kind: GroupVersionKind) -> None:
         """Count a request for this kind; `end` must follow. Raises `BusyError`."""
@@ -43,19 +41,17 @@ class Load:
             del self._kinds[kind]
 
 
-class Room:
-    """What one request or answer takes of the room for bodies: bytes that are here, not those it says will come."""
+class Room(Struct):
+    """What one request or answer takes of the room for bodies: bytes that are here, not those it says will come.
+    `leave` must follow."""
 
-    __slots__ = ("_load", "held")
-
-    def __init__(self, load: Load) -> None:
-        self._load = load
-        self.held = 0
+    load: Load
+    held: int = 0
 
     def hold(self, size: int) -> None:
         """So many bytes more (or less). One request is always let in, so that no size is refused forever; large ones
         leave a quarter of the room to the small. Raises `HttpProblem`."""
-        load = self._load
+        load = self.load
         most = load.most_bytes if self.held + size <= SMALL else load.most_bytes // 4 * 3
         if load.bytes > self.held and load.bytes + size > most:
             message = "the bodies of requests and answers under way fill the room for them; try again"
@@ -64,4 +60,4 @@ class Room:
         load.bytes += size
 
     def leave(self) -> None:
-        self._load.bytes -= self.held
+        self.load.bytes -= self.held

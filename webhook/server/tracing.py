@@ -21,7 +21,7 @@ class Tracing:
     """Ask `enabled` before `span`: where nobody collects spans there are none."""
 
     def __init__(self, mode: str) -> None:
-        self._tracer: Any = None
+        self.enabled = False
         if mode == "off":
             return
         try:
@@ -33,10 +33,7 @@ class Tracing:
             return
         self._tracer = trace.get_tracer("interp.webhook")
         self._kind = trace.SpanKind.SERVER
-
-    @property
-    def enabled(self) -> bool:
-        return self._tracer is not None
+        self.enabled = True
 
     def span(self, request: Request, headers: Mapping[str, str]) -> AbstractContextManager[Any]:
         context = self._extract({name.lower(): value for name, value in headers.items()})

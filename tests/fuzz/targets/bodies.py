@@ -2,7 +2,8 @@
 
 import gzip
 
-from webhook.server.bodies import HttpProblem, unpack
+from webhook.server.bodies import unpack
+from webhook.server.problems import HttpProblem
 
 LIMIT = 4096
 

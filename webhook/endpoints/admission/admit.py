@@ -22,11 +22,11 @@ from webhook.endpoints.admission.accounting import Accounting, Unready
 from webhook.endpoints.admission.dry_run import MOST_CLUSTERS, ManifestList, is_list, tried
 from webhook.endpoints.admission.reviewed import interpretation_of, seconds_left
 from webhook.endpoints.admission.scaling import grown_whole
-from webhook.endpoints.request import received
 from webhook.endpoints.service import Service
-from webhook.server.bodies import HttpProblem
+from webhook.server.bodies import received
 from webhook.server.listener import Route, json_response
 from webhook.server.logs import LOGGER
+from webhook.server.problems import HttpProblem
 
 PATH = "/admit"
 _LATE = "no answer within the caller's timeout"
@@ -41,7 +41,7 @@ def admit_routes(service: Service, accounting: Accounting) -> list[Route]:
         asked = _Asked()
         try:
             query = _query(request)
-            async with received(request, service) as (body, deadline):
+            async with received(request, service.settings, service.load) as (body, deadline):
                 if query.is_trial and await service.background.run(len(body), deadline, is_list, body):
                     asked.is_list = True
                     return await trial(body, query.clusters, deadline)

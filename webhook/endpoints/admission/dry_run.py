@@ -23,9 +23,9 @@ from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.requirements import Wire
 from webhook.endpoints.admission.accounting import Accounting
 from webhook.endpoints.admission.reviewed import ANSWER_SECONDS, interpretation_of, seconds_left
-from webhook.endpoints.request import checked_names
 from webhook.endpoints.service import Service
-from webhook.server.bodies import HttpProblem
+from webhook.server.bodies import checked_names
+from webhook.server.problems import HttpProblem
 
 MOST_MANIFESTS: Final = 1000
 MOST_CLUSTERS: Final = 100

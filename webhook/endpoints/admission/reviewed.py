@@ -12,10 +12,10 @@ from interpreters.core.errors import RequestError, ScriptError
 from interpreters.core.json_values import kind_of
 from webhook.endpoints.admission.accounting import Accounting
 from webhook.endpoints.admission.objects import bound_kind
-from webhook.endpoints.request import checked_names
 from webhook.endpoints.service import Service
 from webhook.endpoints.workloads import interpreted
 from webhook.registration.plan import tells_pods
+from webhook.server.bodies import checked_names
 
 ANSWER_SECONDS = 0.05
 
