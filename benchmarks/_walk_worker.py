@@ -26,9 +26,9 @@ def _note(frame: FrameType, event: str, argument: Any) -> None:
         _entered.clear()
 
 
-def _noted(*arguments: Any) -> NoReturn:
+def _noted(serving: worker.Worker, inbox: worker.Inbox) -> NoReturn:
     sys.setprofile(_note)
-    _serve(*arguments)
+    _serve(serving, inbox)
 
 
-worker._serve = _noted
+setattr(worker, "_serve", _noted)  # noqa: B010 - a type checker knows functions as constants

@@ -11,6 +11,7 @@ import http.client
 import json
 import os
 import select
+import socket
 import ssl
 import sys
 import tempfile
@@ -79,20 +80,33 @@ async def _walk(folder: Path, workers: list[process.WorkerProcess]) -> list[Step
     )
     async with serving(settings) as running:
         context = ssl.create_default_context(cafile=str(folder / "ca.crt"))
-        connection = http.client.HTTPSConnection("localhost", running.port, timeout=_PATIENCE, context=context)
+        caller = await asyncio.to_thread(_Caller, running.port, context)
         server, sandbox = [], []
         for _ in range(WARMING + COUNTED):
-            server.append(_steps(await _entered(partial(_post, connection, body))))
+            server.append(_steps(await _entered(partial(caller.post, body))))
             sandbox.append(_steps(_told(workers)))
-        connection.close()
+        caller.close()
     return list(dict.fromkeys(_common(server[WARMING:]) + _common(sandbox[WARMING:])))
 
 
-def _post(connection: http.client.HTTPSConnection, body: bytes) -> None:
-    connection.request("POST", "/interpret?timeout=3s", body, {"Content-Type": "application/json"})
-    answer = connection.getresponse().read()
-    if b'"successful":true' not in answer:
-        raise RuntimeError(answer.decode())
+class _Caller:
+    """One keep-alive connection that sends head and body at once, as Karmada does."""
+
+    def __init__(self, port: int, tls: ssl.SSLContext) -> None:
+        plain = socket.create_connection(("localhost", port), _PATIENCE)
+        self._connection = tls.wrap_socket(plain, server_hostname="localhost")
+
+    def post(self, body: bytes) -> None:
+        head = "POST /interpret?timeout=3s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        self._connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        response = http.client.HTTPResponse(self._connection)
+        response.begin()
+        answer = response.read()
+        if b'"successful":true' not in answer:
+            raise RuntimeError(answer.decode())
+
+    def close(self) -> None:
+        self._connection.close()
 
 
 async def _entered(post: partial[None]) -> list[Step]:
