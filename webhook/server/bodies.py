@@ -24,7 +24,6 @@ from webhook.server.target import parse_target
 BODY_SECONDS = 5.0
 """Karmada sends a body at once, whatever time it gives for the answer."""
 
-
 _LONGEST_NAME = 253  # of a group; versions and kinds are shorter still
 
 

@@ -66,9 +66,7 @@ async def make_fast(pool: SandboxPool, *names: str) -> None:
     """With every worker up, let these scripts answer once."""
     await eventually(lambda: pool.stats().ready == pool.size)
     for name in names:
-        while not pool.reputations.of(digest_of(probe(name))).is_fast(
-            now=0
-        ):  # on a busy machine more than one call
+        while not pool.reputations.of(digest_of(probe(name))).is_fast(now=0):  # on a busy machine more than one call
             await pool.call(probe(name), "echo", [b"0"])
 
 
