@@ -25,33 +25,21 @@ from interpreters.core.kinds import GroupVersionKind
 _PLACEMENT: Final = "spec.placement"
 _SELECTORS: Final = "spec.resourceSelectors"
 
-# Kinds whose objects usually have several pod templates, by group.
-_SEVERAL_COMPONENTS: Final[dict[str, frozenset[str]]] = {
-    "argoproj.io": frozenset({"Workflow"}),
-    "batch.volcano.sh": frozenset({"Job"}),
-    "flink.apache.org": frozenset({"FlinkDeployment"}),
-    "jobset.x-k8s.io": frozenset({"JobSet"}),
-    "kubeflow.org": frozenset({"JAXJob", "MPIJob", "MXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob"}),
-    "leaderworkerset.x-k8s.io": frozenset({"LeaderWorkerSet"}),
-    "ray.io": frozenset({"RayCluster", "RayJob", "RayService"}),
-    "sparkoperator.k8s.io": frozenset({"ScheduledSparkApplication", "SparkApplication"}),
-    "trainer.kubeflow.org": frozenset({"TrainJob"}),
-}
 
-
-def has_several_components(kind: GroupVersionKind) -> bool:
-    """Whether objects of a well-known kind usually have several pod templates."""
-    return kind.kind in _SEVERAL_COMPONENTS.get(kind.group, ())
+def _no_kind(kind: GroupVersionKind) -> bool:
+    return False
 
 
 def check_policy(
     policy: Mapping[str, Any],
     clusters: Sequence[Cluster] | None = None,
     *,
-    several: Callable[[GroupVersionKind], bool] = has_several_components,
+    several: Callable[[GroupVersionKind], bool] = _no_kind,
     release: Release = NEWEST,
 ) -> list[PolicyFinding]:
-    """Everything worth saying about a policy; with clusters also about the groups they make."""
+    """Everything worth saying about a policy; with clusters also about the groups they make.
+
+    `several` tells which kinds have several components: that is for their scripts to say."""
     spec = policy.get("spec")
     if not isinstance(spec, Mapping):
         return [PolicyFinding("error", "placement", "spec", "expected an object with resourceSelectors and placement")]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from interp.scripts.pods import interpreted
 from interp.scripts.sources import Sources, open_scripts
+from interpreters.components import kinds_with_several_components
 from interpreters.core.errors import ScriptError
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class ObjectDemands:
             catalog = self._scripts[1]
             self._workloads = {(one.group, one.kind) for one in catalog.kinds if tells_pods(catalog, one)}
         return (group, kind) in self._workloads
+
+    def kinds_with_several_components(self) -> frozenset[tuple[str, str]]:
+        """Group and kind of those that the scripts say so of."""
+        return kinds_with_several_components(self._scripts[1])
 
     def of_object(self, obj: Mapping[str, Any]) -> Demand | None:
         """The pods that an object stands for; None when no script tells. Raises `ScriptError`."""

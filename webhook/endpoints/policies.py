@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,6 +17,8 @@ from estimator.placement.findings import Level, PolicyFinding
 from estimator.placement.matching import is_policy
 from estimator.placement.policy import Cluster, read_cluster
 from interpreters.background import Background
+from interpreters.catalog import Catalog
+from interpreters.components import kinds_with_several_components
 from interpreters.core.errors import RequestError
 from interpreters.core.json_values import decoded
 from interpreters.core.karmada.api import CLUSTER
@@ -34,7 +36,8 @@ _LONGEST_FINDING = 500
 class PolicyJudge:
     """Knows the member clusters, if the settings say where they are, so that groups without any are noticed."""
 
-    def __init__(self, settings: Settings, background: Background) -> None:
+    def __init__(self, settings: Settings, background: Background, catalog: Callable[[], Catalog]) -> None:
+        self._catalog = catalog
         self._background = background
         self._files = settings.member_clusters
         self._kubeconfig = settings.kubeconfig
@@ -51,9 +54,10 @@ class PolicyJudge:
         if not request.object:
             raise RequestError("request.object: expected an object, got nothing")
         clusters = await self._clusters()
+        several = kinds_with_several_components(self._catalog())
         # A rule may be asked for every group and every cluster: even a small policy is some work.
         size = len(request.object) * (1 + len(clusters or ()))
-        verdict = await self._background.run(size, deadline, judge, bytes(request.object), clusters)
+        verdict = await self._background.run(size, deadline, judge, bytes(request.object), clusters, several)
         return encode_review(request.uid, verdict)
 
     async def _clusters(self) -> Sequence[Cluster] | None:
@@ -80,13 +84,16 @@ class PolicyJudge:
         return [read_cluster(item) for item in answer.get("items") or ()]
 
 
-def judge(text: bytes, clusters: Sequence[Cluster] | None) -> Verdict:
-    """What to answer about the JSON of a policy, or of anything else. Raises `RequestError` if it is no JSON."""
+def judge(text: bytes, clusters: Sequence[Cluster] | None, several: frozenset[tuple[str, str]]) -> Verdict:
+    """What to answer about the JSON of a policy, or of anything else; `several` are the groups and kinds with several
+    components. Raises `RequestError` if it is no JSON."""
     policy = decoded(text, lambda why: RequestError(f"request.object: {why}"), most=_MOST_VALUES)
     if not isinstance(policy, dict) or not is_policy(policy):
         return Verdict(True)
     # Which release asks is not known: what only a newer one refuses is warned of, for its own API server denies it.
-    findings = check_policy(policy, clusters, release=RELEASES[0])
+    findings = check_policy(
+        policy, clusters, several=lambda kind: (kind.group, kind.kind) in several, release=RELEASES[0]
+    )
     errors = _worded(findings, "error")
     return Verdict(not errors, "; ".join(errors), _worded(findings, "warning"))
 

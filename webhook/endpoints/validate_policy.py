@@ -28,7 +28,7 @@ def policy_routes(service: Service) -> list[Route]:
             if not judges:
                 # What the rules need takes a moment to import, and many servers are never asked.
                 module = await asyncio.to_thread(import_module, "webhook.endpoints.policies")
-                judges.append(module.PolicyJudge(service.settings, service.background))
+                judges.append(module.PolicyJudge(service.settings, service.background, lambda: service.catalog))
             return Response(body=await judges[0].review(body, deadline), content_type="application/json")
 
     return [Route("POST", PATH, answer, DESCRIPTION)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -28,14 +28,10 @@ from interpreters import __version__
 from interpreters.core.errors import InputError, ScriptError
 from interpreters.core.karmada.releases import NEWEST, Release
 
-# Groups whose kinds have one pod template each; in every other group a script means several.
-_ONE_TEMPLATE: Final = ("", "apps", "batch", "apps.kruise.io")
-
 
 def audit(options: Options) -> AuditReport:
     """Add up the bindings that the options name, and compare with the quotas."""
     tally = Tally(
-        multi_template_kinds=_kinds_with_templates(options.sources),
         most=options.top,
         release=options.karmada or NEWEST,
         findings=Findings(None) if options.wants_every_finding else Findings(),
@@ -46,6 +42,7 @@ def audit(options: Options) -> AuditReport:
     history: list[QuotaHistory] = []
     with object_demands(options.sources) as demands:
         tally.is_workload = demands.is_workload
+        tally.multi_template_kinds = demands.kinds_with_several_components()
         what_if = read_changes(options.extra, demands, options.clusters) if options.extra else None
         tally.replaced = what_if.names if what_if is not None else frozenset()
         if options.bindings:
@@ -76,11 +73,6 @@ def _origin(options: Options, release: Release) -> Origin:
         source = f"ledger {shown_url(database_url(options.ledger))}"
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return Origin(at, source, str(release), ", ".join(options.quotas), __version__)
-
-
-def _kinds_with_templates(sources: Sources) -> frozenset[tuple[str, str]]:
-    kinds = {kind for found in sources.scan() for kind in found.kinds if kind is not None}
-    return frozenset((kind.group, kind.kind) for kind in kinds if kind.group not in _ONE_TEMPLATE)
 
 
 def _ask_scripts(sources: Sources, tally: Tally, workloads: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from estimator.placement.policy import Cluster, read_cluster
 from interp.inputs import read_objects
 from interpreters.core.findings import Finding
 from interpreters.core.karmada.releases import Release
+from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.yaml_values import FastestLoader
 from interpreters.files import read_bytes, read_documents
 from interpreters.lint import Remark
@@ -34,13 +35,15 @@ def read_clusters(paths: Sequence[str]) -> list[Cluster] | None:
     return [read_cluster(document) for document in read_objects(tuple(paths))] if paths else None
 
 
-def lint_policies(path: Path, clusters: Sequence[Cluster] | None, release: Release) -> LintedPolicies:
+def lint_policies(
+    path: Path, clusters: Sequence[Cluster] | None, release: Release, several: Callable[[GroupVersionKind], bool]
+) -> LintedPolicies:
     policies = [(i, document) for i, document in enumerate(read_documents(path)) if is_policy(document)]
     nodes = _nodes(path)
     remarks, notes = [], []
     for index, policy in policies:
         name = (policy.get("metadata") or {}).get("name", "")
-        for found in check_policy(policy, clusters, release=release):
+        for found in check_policy(policy, clusters, several=several, release=release):
             line, column = _place(nodes[index] if index < len(nodes) else None, found.field)
             if found.level == "information":
                 notes.append(f"{path}:{line}:{column}: {name}: {found.message}")

@@ -11,8 +11,11 @@ from interp.verbs.lint.findings import Linted
 from interp.verbs.lint.manifests import Held, held_by, manifests_below
 from interp.verbs.lint.options import Options
 from interp.verbs.lint.policies import lint_policies, read_clusters
+from interpreters.catalog import Catalog
+from interpreters.components import kinds_with_several_components
 from interpreters.core.findings import Finding
-from interpreters.core.languages import LANGUAGES
+from interpreters.core.languages import LANGUAGES, LUA
+from interpreters.interpretation import load_functions
 from interpreters.lint import Remark, lint_script
 from interpreters.sandbox.runner import SandboxRunner
 from interpreters.scan import Broken, Found, Origin, scan_bundled, scan_place
@@ -22,9 +25,13 @@ def lint(options: Options) -> Linted:
     """Everything found, each once."""
     found, files = _found(options)
     clusters = read_clusters(options.clusters)
-    policies = [lint_policies(path, clusters, options.karmada) for path in files]
-    remarks: list[Remark] = [remark for linted in policies for remark in linted.remarks]
     with SandboxRunner(first=startup.worker()) as runner:
+        several = _several_components(runner, found) if files else frozenset()
+        policies = [
+            lint_policies(path, clusters, options.karmada, lambda kind: (kind.group, kind.kind) in several)
+            for path in files
+        ]
+        remarks: list[Remark] = [remark for linted in policies for remark in linted.remarks]
         for entry in found:
             if isinstance(entry, Broken):
                 remarks.append(Remark(entry.name, Finding(1, 1, "unreadable", str(entry.error))))
@@ -33,6 +40,12 @@ def lint(options: Options) -> Linted:
     remarks = list(dict.fromkeys(remarks))  # scripts that share a snippet share what is said of it
     notes = [note for linted in policies for note in linted.notes]
     return Linted(len(found), sum(linted.count for linted in policies), remarks, notes)
+
+
+def _several_components(runner: SandboxRunner, found: list[Found]) -> frozenset[tuple[str, str]]:
+    """By the scripts that are linted, and the bundled ones."""
+    entries = [*found, *scan_bundled(LUA)]
+    return kinds_with_several_components(Catalog.build(entries, load_functions(runner, entries)))
 
 
 def _found(options: Options) -> tuple[list[Found], list[Path]]:

@@ -52,7 +52,7 @@ CASES = [  # placement, selector, findings as level, rule, field
 
 @pytest.mark.parametrize(("placement", "selector", "expected"), CASES)
 def test_a_policy_is_remarked_on(placement: Any, selector: dict[str, Any], expected: list[tuple[str, ...]]) -> None:
-    found = check_policy(policy(placement, selector), FLEET)
+    found = check_policy(policy(placement, selector), FLEET, several=lambda kind: kind.kind == FLINK["kind"])
     assert [(one.level, one.rule, one.field.removeprefix("spec.placement.")) for one in found] == expected
     assert all(one.message for one in found)
 

@@ -2,6 +2,7 @@
 -- Also serves: apps.kruise.io/v1beta1
 --
 -- Division: divides
+-- Components: several
 -- On request: Retain
 --
 -- Counted:

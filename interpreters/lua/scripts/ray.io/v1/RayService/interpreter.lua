@@ -2,6 +2,7 @@
 -- Also serves: ray.io/v1alpha1
 --
 -- Division: karmada
+-- Components: several
 --
 -- Counted:
 -- - `ray-head` and the worker groups of spec.rayClusterConfig, by the rules of RayCluster.
