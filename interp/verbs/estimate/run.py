@@ -68,7 +68,7 @@ def _named(options: Options) -> list[KnownCluster]:
     if live:
         import asyncio
 
-        logging.getLogger("estimator").setLevel(logging.ERROR)  # what fails stands in the table
+        logging.getLogger("estimator").setLevel(logging.ERROR)  # the table says what fails
         known += asyncio.run(known_from_servers(live, options.timeout))
     names = [cluster.name for cluster in known]
     twice = next((name for name in names if names.count(name) > 1), None)

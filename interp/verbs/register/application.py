@@ -13,15 +13,15 @@ from estimator.clusters.kubeconfig import find_access
 from interp.options.karmada_release import release_of
 from interp.verbs.register.admission import check_service, unguarded_quotas
 from interp.verbs.register.configurations import (
-    Standing,
+    LiveConfiguration,
     apply,
     displaced,
     path_to,
-    read_standing,
+    read_configuration,
     touch,
     touchable,
 )
-from interp.verbs.register.control_plane import Change, Estate, read_estate
+from interp.verbs.register.control_plane import Change, ControlPlane, read_control_plane
 from interp.verbs.register.options import Options
 from interp.verbs.register.planning import Scripts
 from interpreters.core.karmada.api import MULTIPLE_POD_TEMPLATES
@@ -55,10 +55,10 @@ class Registration:
         async with ApiServer(find_access(self.options.kubeconfig, self.options.kube_context)) as server:
             if self.options.applies:
                 await self._check_admission(server)
-                standing = [await read_standing(server, path_to(document)) for document in self.documents]
-                await self._judge(server, standing)
-                for stands, document in zip(standing, self.documents, strict=True):
-                    click.echo(await apply(server, stands, document))
+                live = [await read_configuration(server, path_to(document)) for document in self.documents]
+                await self._judge(server, live)
+                for one, document in zip(live, self.documents, strict=True):
+                    click.echo(await apply(server, one, document))
             if self.options.touches:
                 await _touch(server, self.plan)
 
@@ -70,25 +70,23 @@ class Registration:
         for line in await unguarded_quotas(server, self.admission):
             click.echo(f"warning: {line}", err=True)
 
-    async def _judge(self, server: ApiServer, standing: Sequence[Standing]) -> None:
-        replaced = [
-            line for stands, new in zip(standing, self.documents, strict=True) for line in displaced(stands, new)
-        ]
+    async def _judge(self, server: ApiServer, live: Sequence[LiveConfiguration]) -> None:
+        replaced = [line for one, new in zip(live, self.documents, strict=True) for line in displaced(one, new)]
         for line in replaced:
             click.echo(line, err=True)
         release = self.release
-        estate = await read_estate(server, self.documents[0]["metadata"]["name"], tuple(self.plan.tuples))
-        for line in _shadowed(self.plan, estate):
+        control_plane = await read_control_plane(server, self.documents[0]["metadata"]["name"], tuple(self.plan.tuples))
+        for line in _shadowed(self.plan, control_plane):
             click.echo(f"warning: {line}", err=True)
-        for line in _dropped(self.plan, estate):
+        for line in _dropped(self.plan, control_plane):
             click.echo(f"no longer registered: {line}", err=True)
         given = given_gate(self.options.gates)
-        gate = estate.tells_components if given is None else given
-        changes = list(estate.changes(self.plan.tuples, release, self.scripts.answer, gate=gate))
+        gate = control_plane.tells_components if given is None else given
+        changes = list(control_plane.changes(self.plan.tuples, release, self.scripts.answer, gate=gate))
         name_changes(changes, f"with {MULTIPLE_POD_TEMPLATES} {'on' if gate else 'off'}")
         if given is None and not gate:
             # No binding shows that the gate is on, but it may be; that would cost most where something is divided.
-            on = estate.changes(self.plan.tuples, release, self.scripts.answer, gate=True)
+            on = control_plane.changes(self.plan.tuples, release, self.scripts.answer, gate=True)
             perhaps = [change for change in on if change.undivided and change not in changes]
             name_changes(perhaps, f"if {MULTIPLE_POD_TEMPLATES} is on, which --feature-gates would say")
             changes += perhaps
@@ -97,10 +95,10 @@ class Registration:
             raise click.exceptions.Exit(1)
 
 
-def _shadowed(plan: Plan, estate: Estate) -> Iterator[str]:
+def _shadowed(plan: Plan, control_plane: ControlPlane) -> Iterator[str]:
     """Where another webhook is asked instead of ours."""
     for kind, operations in plan.tuples.items():
-        first = estate.others.asked_first(kind)
+        first = control_plane.others.asked_first(kind)
         for name in dict.fromkeys(first[operation] for operation in operations if operation in first):
             answered = ", ".join(str(operation) for operation in operations if first.get(operation) == name)
             yield (
@@ -109,9 +107,9 @@ def _shadowed(plan: Plan, estate: Estate) -> Iterator[str]:
             )
 
 
-def _dropped(plan: Plan, estate: Estate) -> Iterator[str]:
-    """What is registered now and would not be any more: what is applied takes the place of what stands there."""
-    for kind, operations in sorted(estate.registered.items()):
+def _dropped(plan: Plan, control_plane: ControlPlane) -> Iterator[str]:
+    """What is registered now and would not be any more: what is applied takes the place of what is there."""
+    for kind, operations in sorted(control_plane.registered.items()):
         gone = sorted(str(operation) for operation in operations if operation not in plan.tuples.get(kind, ()))
         if gone:
             yield f"{kind}: {', '.join(gone)}"

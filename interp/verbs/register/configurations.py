@@ -24,8 +24,8 @@ _REFUSED_IN_VAIN: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """A configuration by its path, and as it stands there now; None if nothing does."""
+class LiveConfiguration:
+    """A configuration by its path, and as it is there now; None if it is not."""
 
     path: str
     configuration: Mapping[str, Any] | None
@@ -35,7 +35,7 @@ class Standing:
         return self.path.rsplit("/", 2)[1] + "/" + self.path.rsplit("/", 1)[1]
 
     @property
-    def stranger(self) -> str | None:
+    def foreign(self) -> str | None:
         """Why it does not look like ours, None if it does or is not there."""
         if self.configuration is None or is_made_by_interp(self.configuration):
             return None
@@ -55,53 +55,53 @@ def path_to(document: Mapping[str, Any]) -> str:
     return f"/apis/{document['apiVersion']}/{document['kind'].lower()}s/{document['metadata']['name']}"
 
 
-async def read_standing(server: ApiServer, path: str) -> Standing:
+async def read_configuration(server: ApiServer, path: str) -> LiveConfiguration:
     """Raises `ApiError`."""
-    return Standing(path, await get_object(server, path))
+    return LiveConfiguration(path, await get_object(server, path))
 
 
-def displaced(standing: Standing, document: Mapping[str, Any]) -> Iterator[str]:
+def displaced(live: LiveConfiguration, document: Mapping[str, Any]) -> Iterator[str]:
     """What applying the document would take the place of: somebody else's configuration, or another server of ours."""
-    if standing.configuration is None:
+    if live.configuration is None:
         return
-    if standing.stranger:
-        yield f"{standing.stranger}; it would be replaced, and --name gives ours another name"
+    if live.foreign:
+        yield f"{live.foreign}; it would be replaced, and --name gives ours another name"
         return
-    now, then = addresses(standing.configuration), addresses(document)
+    now, then = addresses(live.configuration), addresses(document)
     if now and now != then:
         yield (
-            f"{standing.shown} calls {', '.join(now)} now and would call {', '.join(then)} instead; "
+            f"{live.shown} calls {', '.join(now)} now and would call {', '.join(then)} instead; "
             "a second server beside it gets an object of its own by --name"
         )
 
 
-async def apply(server: ApiServer, standing: Standing, document: Mapping[str, Any]) -> str:
+async def apply(server: ApiServer, live: LiveConfiguration, document: Mapping[str, Any]) -> str:
     """Apply one object, provided that it still is what was looked at; a line about it. Raises `ApiError`."""
-    version = ((standing.configuration or {}).get("metadata") or {}).get("resourceVersion")
+    version = ((live.configuration or {}).get("metadata") or {}).get("resourceVersion")
     metadata = {**document["metadata"], **({"resourceVersion": version} if version else {})}
     try:
-        await server.apply(standing.path, MANAGER, msgspec.json.encode({**document, "metadata": metadata}))
+        await server.apply(live.path, MANAGER, msgspec.json.encode({**document, "metadata": metadata}))
     except ApiError as error:
         if error.status == _CONFLICT:
-            changed = f"{standing.shown} changed after it was looked at; nothing was applied to it, run the same again"
+            changed = f"{live.shown} changed after it was looked at; nothing was applied to it, run the same again"
             raise ApiError(_CONFLICT, changed) from None
         if error.status == _MISSING:
             raise ApiError(_MISSING, f"{error}; is {server.address} the API server of Karmada?") from None
         raise
-    return f"{standing.shown} applied to {server.address}"
+    return f"{live.shown} applied to {server.address}"
 
 
-async def remove(server: ApiServer, standing: Standing) -> str:
+async def remove(server: ApiServer, live: LiveConfiguration) -> str:
     """Delete one object; a line about it, also if it is not there. Raises `ApiError`."""
-    if standing.configuration is not None:
+    if live.configuration is not None:
         try:
-            await server.delete(standing.path)
+            await server.delete(live.path)
         except ApiError as error:
             if error.status != _MISSING:
                 raise
         else:
-            return f"{standing.shown} removed from {server.address}"
-    return f"{standing.shown} is not there"
+            return f"{live.shown} removed from {server.address}"
+    return f"{live.shown} is not there"
 
 
 async def registered_names(server: ApiServer) -> list[str]:

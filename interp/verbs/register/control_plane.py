@@ -40,7 +40,7 @@ class Change:
 
 
 @dataclass(slots=True)
-class Estate:
+class ControlPlane:
     """What a control plane holds of the kinds to register, as one reading found it."""
 
     bindings: list[dict[str, Any]] = field(default_factory=list)
@@ -78,26 +78,26 @@ def _by_webhooks(named: Mapping[Operation, str]) -> dict[Operation, str]:
     return {operation: f"the webhook of {name}" for operation, name in named.items()}
 
 
-async def read_estate(server: ApiServer, name: str, kinds: Collection[GroupVersionKind]) -> Estate:
+async def read_control_plane(server: ApiServer, name: str, kinds: Collection[GroupVersionKind]) -> ControlPlane:
     """The bindings of these kinds, their objects, and who answers for them now. Raises `ApiError`."""
-    estate = Estate(
+    control_plane = ControlPlane(
         registered=tuples_of(await get_object(server, f"{CONFIGURATIONS}/{name}") or {}),
         customized=await customized_tuples(server),
         others=await other_webhooks(server, name),
     )
-    concerned = {*kinds, *estate.registered}
+    concerned = {*kinds, *control_plane.registered}
     for path in (binding.path() for binding in BINDINGS):
         async for page in list_objects(server, path):
             for item in page:
                 binding = msgspec.json.decode(item)
-                estate.tells_components |= bool((binding.get("spec") or {}).get("components"))
+                control_plane.tells_components |= bool((binding.get("spec") or {}).get("components"))
                 if _resource(binding)[0] in concerned:
-                    estate.bindings.append(binding)
-    for kind in sorted({_resource(binding)[0] for binding in estate.bindings}):
+                    control_plane.bindings.append(binding)
+    for kind in sorted({_resource(binding)[0] for binding in control_plane.bindings}):
         async for obj in live_objects(server, kind):
             metadata = obj.get("metadata") or {}
-            estate.objects[kind, metadata.get("namespace", ""), metadata.get("name", "")] = obj
-    return estate
+            control_plane.objects[kind, metadata.get("namespace", ""), metadata.get("name", "")] = obj
+    return control_plane
 
 
 async def other_webhooks(server: ApiServer, name: str) -> OtherWebhooks:
