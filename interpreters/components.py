@@ -11,7 +11,7 @@ from interpreters.core.karmada.answers import SHIPPED, is_native
 from interpreters.core.karmada.releases import NEWEST
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import OPERATIONS, Answer
-from interpreters.headers import division_of
+from interpreters.headers import Header, division_of
 
 COMPONENTS_KEY: Final = "components"
 """The key of the declaration in a script's header, and of a customization's annotation: `one` or `several`."""
@@ -40,10 +40,22 @@ def has_several_components(catalog: Catalog, kind: GroupVersionKind) -> bool:
 
 def _declares_several(offer: Offer) -> bool:
     header = offer.candidate.header
-    declared = header.first(COMPONENTS_KEY)
-    if declared is not None:
-        return declared.strip().lower() != "one"
     try:
-        return division_of(header) in (None, Division.WHOLE)
+        several = declared_several(header)
+        return division_of(header) in (None, Division.WHOLE) if several is None else several
     except InputError:
-        return True  # it declares two things, and lint says so
+        return True  # it declares two things or an unknown one, and lint says so
+
+
+def declared_several(header: Header) -> bool | None:
+    """What a header declares, None if nothing. Raises `InputError` for an unknown value.
+
+    >>> declared_several(Header((("components", "Several"),)))
+    True
+    """
+    declared = header.first(COMPONENTS_KEY)
+    if declared is None:
+        return None
+    if declared.lower() not in ("one", "several"):
+        raise InputError(f"Components: expected one or several, got {declared[:40]!r}")
+    return declared.lower() == "several"

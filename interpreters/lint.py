@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from interpreters.cases import Result, case_request, run_case
+from interpreters.components import declared_several
 from interpreters.core.division import Division
 from interpreters.core.engine import Script
 from interpreters.core.errors import InputError, InterpError, ScriptError, ScriptSyntaxError
@@ -271,6 +272,15 @@ def _division(linted: Linted) -> Iterator[Remark]:
         wrong = against_division(_asking(linted), samples)
     if wrong:
         yield linted.remark("division", f"declared {division}, but {wrong}", linted.line_of(offered[_REVISE]))
+
+
+@rule
+def _components(linted: Linted) -> Iterator[Remark]:
+    """Whether the kind has several components is declared in a word that is known."""
+    try:
+        declared_several(linted.candidate.header)
+    except InputError as error:
+        yield linted.remark("components", str(error))
 
 
 _COUNTING: Final = tuple(op for op in OPERATIONS if op.answer in (Answer.REPLICAS, Answer.COMPONENTS))

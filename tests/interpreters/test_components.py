@@ -68,6 +68,12 @@ def test_a_script_says_whether_its_kind_has_several(script: str, several: bool, 
     assert (("example.io", "Thing") in kinds_with_several_components(catalog)) is several
 
 
+def test_an_unknown_word_is_taken_for_several_and_lint_says_so(tmp_path: Path) -> None:
+    _write(tmp_path, "-- Division: divides\n-- Components: many\n" + COMPONENTS)
+    assert has_several_components(catalog_of(*scan([tmp_path], bundled=None)), THING)
+    assert "components: Components: expected one or several, got 'many'" in interp("lint", ".", cwd=tmp_path).out
+
+
 def test_without_a_script_what_karmada_tells_the_components_of_has_several() -> None:
     found = kinds_with_several_components(catalog_of())
     assert ("flink.apache.org", "FlinkDeployment") in found
