@@ -25,6 +25,13 @@ def kinds_with_several_components(catalog: Catalog) -> frozenset[tuple[str, str]
     return frozenset((kind.group, kind.kind) for kind in kinds if has_several_components(catalog, kind))
 
 
+def kinds_sent_whole(catalog: Catalog) -> frozenset[tuple[str, str]]:
+    """Those with several components that Karmada cannot divide: a policy has to bind them to one cluster."""
+    return kinds_with_several_components(catalog) - {
+        (kind.group, kind.kind) for kind in catalog.kinds if _divides(catalog, kind)
+    }
+
+
 def has_several_components(catalog: Catalog, kind: GroupVersionKind) -> bool:
     """Whether objects of a kind usually have several pod templates.
 
@@ -36,6 +43,14 @@ def has_several_components(catalog: Catalog, kind: GroupVersionKind) -> bool:
         return False
     offers = catalog.offers.get((kind, _COMPONENTS), ())
     return _declares_several(offers[0]) if offers else _COMPONENTS in SHIPPED[NEWEST].get(kind, ())
+
+
+def _divides(catalog: Catalog, kind: GroupVersionKind) -> bool:
+    offers = catalog.offers.get((kind, _COMPONENTS), ())
+    try:
+        return bool(offers) and division_of(offers[0].candidate.header) is Division.DIVIDES
+    except InputError:
+        return False
 
 
 def _declares_several(offer: Offer) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from interpreters.cases import case_files, read_cases
 from interpreters.catalog import Catalog
-from interpreters.components import has_several_components, kinds_with_several_components
+from interpreters.components import has_several_components, kinds_sent_whole, kinds_with_several_components
 from interpreters.core.karmada.answers import is_native
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.languages import LANGUAGES
@@ -68,6 +68,15 @@ def test_a_script_says_whether_its_kind_has_several(script: str, several: bool, 
     assert (("example.io", "Thing") in kinds_with_several_components(catalog)) is several
 
 
+def test_what_divides_need_not_be_bound_to_one_cluster() -> None:
+    found = [entry for entry in scan_bundled("lua") if isinstance(entry, Candidate)]
+    catalog = catalog_of(*found)
+    assert kinds_with_several_components(catalog) - kinds_sent_whole(catalog) == {
+        ("apps.kruise.io", "UnitedDeployment")
+    }
+    assert ("flink.apache.org", "FlinkDeployment") in kinds_sent_whole(catalog)
+
+
 def test_an_unknown_word_is_taken_for_several_and_lint_says_so(tmp_path: Path) -> None:
     _write(tmp_path, "-- Division: divides\n-- Components: many\n" + COMPONENTS)
     assert has_several_components(catalog_of(*scan([tmp_path], bundled=None)), THING)
@@ -90,7 +99,7 @@ def test_lint_warns_of_a_kind_that_was_added_in_a_folder(tmp_path: Path) -> None
     ("version", "kind", "warned"),
     [
         ("flink.apache.org/v1beta1", "FlinkDeployment", True),
-        ("apps.kruise.io/v1alpha1", "UnitedDeployment", True),
+        ("apps.kruise.io/v1alpha1", "UnitedDeployment", False),
         ("ray.io/v1", "RayService", True),
         ("apps/v1", "Deployment", False),
         ("batch/v1", "CronJob", False),

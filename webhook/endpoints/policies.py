@@ -18,7 +18,7 @@ from estimator.placement.matching import is_policy
 from estimator.placement.policy import Cluster, read_cluster
 from interpreters.background import Background
 from interpreters.catalog import Catalog
-from interpreters.components import kinds_with_several_components
+from interpreters.components import kinds_sent_whole
 from interpreters.core.errors import RequestError
 from interpreters.core.json_values import decoded
 from interpreters.core.karmada.api import CLUSTER
@@ -54,7 +54,7 @@ class PolicyJudge:
         if not request.object:
             raise RequestError("request.object: expected an object, got nothing")
         clusters = await self._clusters()
-        several = kinds_with_several_components(self._catalog())
+        several = kinds_sent_whole(self._catalog())
         # A rule may be asked for every group and every cluster: even a small policy is some work.
         size = len(request.object) * (1 + len(clusters or ()))
         verdict = await self._background.run(size, deadline, judge, bytes(request.object), clusters, several)

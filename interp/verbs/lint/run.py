@@ -12,7 +12,7 @@ from interp.verbs.lint.manifests import Held, held_by, manifests_below
 from interp.verbs.lint.options import Options
 from interp.verbs.lint.policies import lint_policies, read_clusters
 from interpreters.catalog import Catalog
-from interpreters.components import kinds_with_several_components
+from interpreters.components import kinds_sent_whole
 from interpreters.core.findings import Finding
 from interpreters.core.languages import LANGUAGES, LUA
 from interpreters.interpretation import load_functions
@@ -45,7 +45,7 @@ def lint(options: Options) -> Linted:
 def _several_components(runner: SandboxRunner, found: list[Found]) -> frozenset[tuple[str, str]]:
     """By the scripts that are linted, and the bundled ones."""
     entries = [*found, *scan_bundled(LUA)]
-    return kinds_with_several_components(Catalog.build(entries, load_functions(runner, entries)))
+    return kinds_sent_whole(Catalog.build(entries, load_functions(runner, entries)))
 
 
 def _found(options: Options) -> tuple[list[Found], list[Path]]:
