@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from interp.verbs.doctor.acceptance import problems_of
 from tests.webhook.server import ENVELOPE, request
-from webhook.endpoints.acceptance import problems_of
 
 PATCH = base64.b64encode(b'[{"op":"add","path":"/spec/x","value":1}]').decode()
 NOT_FITTING = base64.b64encode(b'[{"op":"remove","path":"/nowhere/x"}]').decode()
@@ -21,7 +21,7 @@ REPLIES = [  # operation, response beside uid and successful, part of the proble
     ("InterpretReplica", {"replicas": -1}, "negative"),
     ("InterpretComponent", {"components": [{"name": "a"}]}, ""),
     ("InterpretComponent", {"components": [{"name": ""}]}, "1 to 32"),
-    ("InterpretComponent", {"components": [{"name": "a"}, {"name": "a"}]}, "twice"),
+    ("InterpretComponent", {"components": [{"name": "a"}, {"name": "a"}]}, "duplicate name"),
     ("InterpretComponent", {"components": [{"name": "a", "replicas": 2**31}]}, "replicas"),
     ("InterpretComponent", {}, "components"),
     ("ReviseReplica", {}, ""),

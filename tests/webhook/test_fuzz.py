@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
+from interp.verbs.doctor.acceptance import problems_of
 from interpreters.core.errors import RequestError
 from interpreters.core.operations import BY_NAME
 from interpreters.core.wire import decode_request
@@ -28,7 +29,6 @@ from tests.webhook.test_admit import flags as admit_flags
 from tests.webhook.test_estimate import SET, WORKLOAD, node
 from tests.webhook.test_validate_policy import GROUPS
 from tests.webhook.test_validate_policy import review as policy_review
-from webhook.endpoints.acceptance import problems_of
 
 junk = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from interp.verbs.doctor.acceptance import problems_of
 from tests.webhook.server import ENVELOPE, KINDS, SCRIPTS, Client, Server, raw_exchange, request
-from webhook.endpoints.acceptance import problems_of
 
 COMPONENTS = [{"name": "a", "replicas": 2}, {"name": "b", "replicas": 0}]
 ITEMS = [{"clusterName": "member1"}, {"clusterName": "member2", "health": "Unknown"}]

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from interp.verbs.doctor.acceptance import problems_of
 from interpreters.core.kinds import GroupVersionKind
 from tests.webhook.server import SCRIPTS, Client, Server
-from webhook.endpoints.acceptance import problems_of
 
 FILE = Path(__file__).parents[1] / "recordings" / "webhook-requests.json"
 RECORDINGS: list[dict[str, Any]] = json.loads(FILE.read_text())

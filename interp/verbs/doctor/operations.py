@@ -15,13 +15,13 @@ import msgspec
 
 from certs.check import Finding
 from interp.connection_errors import TIMED_OUT, connection_problem
+from interp.verbs.doctor.acceptance import problems_of
 from interpreters.cases import Case, case_files, read_cases
 from interpreters.core.karmada.api import CONFIG_API
 from interpreters.core.kinds import GroupVersionKind
 from interpreters.core.operations import Answer, Operation
 from interpreters.core.wire import KIND
 from interpreters.scan import Candidate, Found, scan
-from webhook.endpoints.acceptance import problems_of
 
 _LATENCIES = 20
 _SLOW_SECONDS = 0.1
