@@ -9,12 +9,13 @@ from typing import Final
 
 from interpreters.core.errors import InputError
 from tests.live.matrix import page as live_matrix
-from tests.published import kinds, schemas, settings
+from tests.published import kinds, metrics, schemas, settings
 
 SOURCES: Final[tuple[Callable[[], Mapping[Path, str]], ...]] = (
     kinds.pages,
     schemas.pages,
     settings.pages,
+    metrics.pages,
     live_matrix.pages,
 )
 

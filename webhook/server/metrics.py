@@ -28,7 +28,8 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.requests = Counter(
-            "interp_requests", "Requests to /interpret by outcome: ok, or whose fault the failure was.",
+            "interp_requests",
+            "Requests to /interpret by outcome: ok, or whose fault the failure was; kinds without a script are other.",
             ["operation", "kind", "outcome"], registry=registry,
         )  # fmt: skip
         self.seconds = Histogram(
@@ -45,26 +46,32 @@ class Metrics:
         )  # fmt: skip
         self.other_requests = Counter(
             "interp_http_requests",
-            "Requests refused with an HTTP status, on any path.",
+            "Requests refused with an HTTP status, on any path; good answers are not counted here.",
             ["path", "status"],
             registry=registry,
         )
         self.admissions = Counter("interp_admissions", "Decisions of /admit.", ["decision"], registry=registry)
         self.admission_failures = Counter(
             "interp_admission_failures",
-            "Requests to /admit that got no decision, so that the registered failurePolicy decided.",
+            "Requests to /admit that got no decision, so that the registered failurePolicy decided: ledger, timeout, "
+            "busy (429), request (cannot be read, or too large), other.",
             ["cause"],
             registry=registry,
         )
         self.admission_seconds = Histogram(
-            "interp_admission_seconds", "From a request to /admit to its decision, or to none.", ["outcome"],
-            buckets=_SECONDS, registry=registry,
+            "interp_admission_seconds", "From a request to /admit to its decision: allowed, denied or failed.",
+            ["outcome"], buckets=_SECONDS, registry=registry,
         )  # fmt: skip
         quota = ("kind", "namespace", "quota", "cluster", "key")
         newest = "livemostrecent"
-        self.quota_used = self._gauge("interp_quota_used", "Charged: cores, bytes or a count.", newest, *quota)
+        self.quota_used = self._gauge(
+            "interp_quota_used", "What the quota is charged for: cores, bytes or a count.", newest, *quota
+        )
         self.quota_provisional = self._gauge(
-            "interp_quota_provisional", "The part of it that was admitted and not seen yet.", newest, *quota
+            "interp_quota_provisional",
+            "The part of what it is charged for that was admitted and not seen yet.",
+            newest,
+            *quota,
         )
         self.quota_limit = self._gauge("interp_quota_limit", "What the quota allows.", newest, *quota)
         self.quota_keys_left_out = self._gauge(
@@ -80,21 +87,27 @@ class Metrics:
         )
         self.sightings = Counter(
             "interp_sightings",
-            "Workloads that Karmada asked about, by what the ledger did.",
+            "Workloads that Karmada asked about: recorded (of these unadmitted: not charged as they were seen), shed, "
+            "failed, warned.",
             ["outcome"],
             registry=registry,
         )
         self.in_flight = self._gauge("interp_in_flight", "Requests being worked on.")
-        self.waiting = self._gauge("interp_waiting", "Requests waiting for their turn.")
+        self.waiting = self._gauge("interp_waiting", "Calls waiting for a worker.")
         self.workers = self._gauge("interp_workers", "Sandbox workers that are up.")
         self.hardening = self._gauge(
             "interp_hardening",
-            "1 for each confinement of the workers that is in force, 0 for one that is not.",
+            "1 for each confinement of the workers that is in force, 0 for one that is not: seccomp, landlock, "
+            "noNewPrivileges, limits, notRoot.",
             "livemin",
             "wall",
         )
         self.workers_killed = Counter(
-            "interp_workers_killed", "Sandbox workers lost, by reason.", ["reason"], registry=registry
+            "interp_workers_killed",
+            "Sandbox workers lost, by time, memory, threads, crash, lost (killed from outside), protocol, cancelled, "
+            "start.",
+            ["reason"],
+            registry=registry,
         )
         self.quarantined = self._gauge(
             "interp_quarantined_scripts", "Scripts not run for a while, because they kept losing workers.", "livemax"
@@ -109,7 +122,9 @@ class Metrics:
             "livemax",
             "kind",
         )
-        self.reloads = Counter("interp_reloads", "Reloads of files.", ["what", "outcome"], registry=registry)
+        self.reloads = Counter(
+            "interp_reloads", "Reloads of scripts, certificates and quotas.", ["what", "outcome"], registry=registry
+        )
         self.reload_failing = self._gauge(
             "interp_reload_failing",
             "1 while the newest files could not be loaded and older ones serve.",
@@ -120,9 +135,15 @@ class Metrics:
             "interp_certificate_expiry_timestamp_seconds", "When the served certificate ends.", "livemin", "listener"
         )
         self.handshakes_failed = Counter(
-            "interp_handshakes_failed", "TLS handshakes that failed.", ["listener", "reason"], registry=registry
+            "interp_handshakes_failed",
+            "TLS handshakes that failed: missing (no client certificate), refused (not one that clientCa accepts), "
+            "distrusted (the caller does not trust us), protocol.",
+            ["listener", "reason"],
+            registry=registry,
         )
-        self.log_dropped = Counter("interp_log_lines_dropped", "Log lines that nobody read in time.", registry=registry)
+        self.log_dropped = Counter(
+            "interp_log_lines_dropped", "Log lines dropped because nobody read them in time.", registry=registry
+        )
         if DIRECTORY_VARIABLE not in os.environ:
             ProcessCollector(registry=registry)
         self.count = lru_cache(4096)(self.requests.labels)  # looking a label set up costs more than counting it
