@@ -27,11 +27,11 @@ _WORDS: Final = {
 _GOT: Final = {"float": "a number with a point"}
 
 
-def misfit(error: Exception, root: str = "", *, whole: str = "object", by_hand: bool = False) -> str:
+def misfit(error: Exception, root: str = "", *, whole: str = "", by_hand: bool = False) -> str:
     """One of `UNREADABLE`: `spec.replicas: expected a whole number, got text`.
 
-    `root` is put before the path, `whole` stands for the whole value, and what is written `by_hand` may be YAML with
-    quotes left out.
+    `root` is put before the path, and what is written `by_hand` may be YAML with quotes left out. Of the whole value
+    no place is said, unless `whole` names it.
     """
     if not isinstance(error, msgspec.ValidationError):
         return _no_json(error)
@@ -43,15 +43,16 @@ def misfit(error: Exception, root: str = "", *, whole: str = "object", by_hand: 
         return f"{where}.{field['field']}: {got}" if where else f"{field['field']}: {got}"
     where = where or whole
     if place and place["key"]:
-        where = f"a key of {where}"
+        where = f"a key of {where}" if where else "a key"
+    where = where and f"{where}: "
     if found := _MISFIT.fullmatch(said):
         wanted = _worded(found["wanted"]) + found["bound"]
         hint = _UNQUOTED if by_hand and found["wanted"] == "str" and found["got"] in ("bool", "int", "float") else ""
-        return f"{where}: expected {wanted}" + (
+        return f"{where}expected {wanted}" + (
             f", got {_GOT.get(found['got']) or _worded(found['got'])}{hint}" if found["got"] else ""
         )
     said = _RANGE.sub("a number too large for any reader of JSON", said)
-    return f"{where}: {said[:1].lower()}{said[1:]}"
+    return f"{where}{said[:1].lower()}{said[1:]}"
 
 
 def _no_json(error: Exception) -> str:

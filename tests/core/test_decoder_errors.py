@@ -41,7 +41,7 @@ SAID = [
     ('{"amount": []}', "amount: expected a whole number or a number or text, got a list"),
     ('{"amount": 1e999}', "amount: a number too large for any reader of JSON"),
     ('{"mode": "up"}', "mode: invalid enum value 'up'"),
-    ("[]", "object: expected an object, got a list"),
+    ("[]", "expected an object, got a list"),
     ("{", "not JSON: Input data was truncated"),
     ("{} x", "not JSON: JSON is malformed: trailing characters (byte 4)"),
 ]

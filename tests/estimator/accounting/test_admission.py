@@ -247,7 +247,7 @@ def test_the_envelope_is_read_and_written_as_the_api_server_expects() -> None:
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        (b"[]", "not an AdmissionReview"),
+        (b"[]", "not an AdmissionReview: expected an object, got a list"),
         (b"{}", "request: missing"),
         (
             b'{"apiVersion": "admission.k8s.io/v1beta1", "request": null}',

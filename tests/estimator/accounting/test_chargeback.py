@@ -122,7 +122,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"currency": "EUR", "prices": PRICES, "costCentres": {"namespaces": {"a": ""}}},
      'costCentres.namespaces["a"]: expected a name, got ""'),
     ({"currency": "EUR", "prices": PRICES, "costCentres": {"label": 7}}, "costCentres.label: expected text, got a"),
-    ([], "object: expected an object, got a list"),
+    ([], "expected an object, got a list"),
 ]  # fmt: skip
 
 
