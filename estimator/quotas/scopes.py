@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 from interpreters.core.resources import CPU, MEMORY
 
 _QUALITY: Final = (CPU, MEMORY)  # the resources by which Kubernetes tells best effort
-_NOT_IN_REQUESTS: Final = ("Terminating", "NotTerminating", "CrossNamespacePodAffinity")
+_BY_QUALITY: Final = ("BestEffort", "NotBestEffort")
+_OF_CLAIMS: Final = "VolumeAttributesClass"  # counts volume claims, never pods
+_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 class PodClass(NamedTuple):
@@ -39,17 +41,17 @@ class Scope:
 
     @property
     def is_decided(self) -> bool:
-        """Whether a pod's requests and priority class tell if it holds."""
-        return self.name not in _NOT_IN_REQUESTS
+        """Whether a pod's requests and priority class tell if it holds. What is not known here is not guessed."""
+        return self.name in (*_BY_QUALITY, _OF_CLAIMS) or (self.name == "PriorityClass" and self.operator in _OPERATORS)
 
     def covers(self, pod: PodClass) -> bool | None:
-        """Whether such a pod counts; None when that cannot be told. An unknown operator covers nothing."""
+        """Whether such a pod counts; None when that cannot be told."""
         if not self.is_decided:
             return None
-        if self.name in ("BestEffort", "NotBestEffort"):
+        if self.name == _OF_CLAIMS:
+            return False
+        if self.name in _BY_QUALITY:
             return pod.best_effort == (self.name == "BestEffort")
-        if self.name != "PriorityClass":
-            return False  # of something else than pods, such as volume claims
         match self.operator:
             case "In":
                 return pod.priority in self.values
@@ -57,9 +59,7 @@ class Scope:
                 return pod.priority not in self.values
             case "Exists":
                 return bool(pod.priority)
-            case "DoesNotExist":
-                return not pod.priority
-        return False
+        return not pod.priority
 
 
 def covered(scopes: Iterable[Scope], pod: PodClass) -> bool | None:

@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def console(width: int = 160) -> Console:
-    """Where to print; `width` counts unless it is a terminal or COLUMNS says how wide it is."""
+def console(width: int = 160, *, for_pipes: bool = False) -> Console:
+    """Where to print; `width` counts unless it is a terminal or COLUMNS says how wide it is.
+
+    What is made `for_pipes` too, to be searched by other programs, is as wide there whatever COLUMNS says."""
     from rich.console import Console
 
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    known = sys.stdout.isatty() or ("COLUMNS" in os.environ and not for_pipes)
     return Console(highlight=False, width=None if known else width)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_table(listed: Listed) -> None:
-    out = console()
+    out = console(for_pipes=True)
     out.print(_wide_table(listed) if listed.wide else _table(listed))
     if not listed.wide:
         shortened = ", ".join(f"{_short(op)} = {op}" for op in OPERATIONS if _short(op) != op.name)

@@ -98,7 +98,7 @@ SCOPES: list[tuple[dict[str, Any], Component, bool | str]] = [
     (selector(chosen("PriorityClass", "DoesNotExist")), LOW, False),
     (selector(chosen("PriorityClass", "In", "high"), chosen("PriorityClass", "NotIn", "high")), HIGH, False),
     (selector(chosen("PriorityClass", "In", "high", "low"), chosen("PriorityClass", "NotIn", "low")), HIGH, True),
-    (selector(chosen("PriorityClass", "Like", "high")), HIGH, False),
+    (selector(chosen("PriorityClass", "Like", "high")), HIGH, "PriorityClass"),
     ({"scopes": ["BestEffort"]}, HIGH, False),
     ({"scopes": ["BestEffort"]}, BEST_EFFORT, True),
     ({"scopes": ["NotBestEffort"]}, HIGH, True),

@@ -64,6 +64,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, str], str, str | None]] = [
     ("pods", {**BEST_EFFORT, **priority("In", "high")}, {}, "", None),
     ("cpu", {"scopes": ["VolumeAttributesClass"]}, {"cpu": "1"}, "", None),
     ("cpu", {"scopes": ["Terminating"]}, {"cpu": "1"}, "", None),
+    ("cpu", priority("Near", "high"), {"cpu": "1"}, "high", None),
 ]
 IDS = [f"{key} {scopes or ''} {requests} {name}" for key, scopes, requests, name, _ in ROWS]
 FITTING = 10
