@@ -72,12 +72,12 @@ class EstimateReport(Wire, frozen=True, omit_defaults=False):
 
 
 def answer(workload: Workload, clusters: Sequence[KnownCluster], question: Question) -> WorkloadAnswer:
-    return WorkloadAnswer(workload, [_in_cluster(workload, cluster, question) for cluster in clusters])
-
-
-def _in_cluster(workload: Workload, cluster: KnownCluster, question: Question) -> ClusterAnswer:
-    unit = "replicas" if question.replicas else "sets"
     asked = _asked(workload, question)
+    return WorkloadAnswer(workload, [_in_cluster(asked, cluster, question) for cluster in clusters])
+
+
+def _in_cluster(asked: ClusterQuestion, cluster: KnownCluster, question: Question) -> ClusterAnswer:
+    unit = "replicas" if question.replicas else "sets"
     answered = asked.ask(cluster.state, cluster.summary, cluster.problem or "nothing is known of it")
     smallest, sources = answered.estimate, list(answered.sources)
     if not answered.has_opinion:
