@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 from interpreters.core.resources import CPU, MEMORY
 
-_QUALITY: Final = (CPU, MEMORY)  # the resources by which Kubernetes tells best effort
 _BY_QUALITY: Final = ("BestEffort", "NotBestEffort")
 _OF_CLAIMS: Final = "VolumeAttributesClass"  # counts volume claims, never pods
 _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
@@ -28,7 +27,7 @@ class PodClass(NamedTuple):
 def is_best_effort(requests: Mapping[str, int]) -> bool:
     """Whether a pod with these requests, in any unit, is of best effort. Limits without requests do not come with
     bindings: such a pod is taken for one of best effort, as Karmada's estimator does."""
-    return not any(requests.get(resource, 0) > 0 for resource in _QUALITY)
+    return requests.get(CPU, 0) <= 0 and requests.get(MEMORY, 0) <= 0
 
 
 @dataclass(frozen=True, slots=True)
